@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { TOOLSETS } from "./toolsets.ts";
+import type { Action, ActionRow } from "./types.ts";
+
+/** Name of the source that our own rows belong to. */
+export const GITLAB = "gitlab";
+
+function readData<T>(name: string): T {
+  return JSON.parse(readFileSync(new URL(`./data/${name}.json`, import.meta.url), "utf8")) as T;
+}
+
+let actions: readonly Action[] | undefined;
+
+/** All actions of our own catalog, in file order. Read on first use: the first answers of a server need none of it. */
+export function loadActions(): readonly Action[] {
+  actions ??= TOOLSETS.flatMap(({ name }) =>
+    readData<ActionRow[]>(name).map((row): Action => Object.freeze({ ...row, toolset: name, source: GITLAB })),
+  );
+  return actions;
+}
+
+let texts: Readonly<Record<string, string>> | undefined;
+
+/** The shared dictionary of parameter texts: parameter name → what it means. */
+export function paramText(name: string): string | undefined {
+  texts ??= readData<Record<string, string>>("params");
+  return texts[name];
+}

@@ -1,0 +1,15 @@
+import type { ToolsetRow } from "./types.ts";
+
+/** The toolsets of our own catalog, in the order in which they are shown. */
+export const TOOLSETS: readonly ToolsetRow[] = [
+  { name: "meta", title: "Server and token", about: "GitLab version, the token in use, several reads in one call" },
+  { name: "core", title: "Search, to-dos, activity", about: "search, to-do items, events, namespaces, Markdown", default: true },
+  { name: "merge_requests", title: "Merge requests", about: "review, comment, approve, merge", default: true },
+  { name: "work_items", title: "Issues and epics", about: "issues, epics, their comments, links and time", default: true },
+  { name: "repository", title: "Code", about: "branches, commits, files, tags, compare", default: true },
+  { name: "ci", title: "CI/CD", about: "pipelines, jobs, logs, artifacts, schedules", default: true },
+  { name: "projects", title: "Projects", about: "find, create, configure, fork, archive projects" },
+  { name: "planning", title: "Labels, milestones, boards", about: "labels, milestones, boards, iterations" },
+  { name: "members", title: "Members and access", about: "members, invitations, access requests" },
+  { name: "releases", title: "Releases", about: "releases, their links and evidence" },
+];

@@ -1,0 +1,218 @@
+/** What an action does to GitLab's data. */
+export type Effect = "read" | "write" | "destructive";
+
+/** `offset`: page numbers. `keyset`: only the `Link` header leads on. */
+export type Paging = "none" | "offset" | "keyset";
+
+export type Tier = "free" | "premium" | "ultimate" | "unknown";
+
+/** HTTP method and path template (`/projects/{project_id}/issues`), relative to `/api/v4`. */
+export type Route = readonly [method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE", path: string];
+
+export type JsonType = "string" | "integer" | "number" | "boolean" | "array" | "object";
+
+/** The shape of a value inside a parameter. */
+export interface Shape {
+  readonly type: JsonType;
+  readonly enum?: readonly string[];
+  readonly items?: Shape;
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly required?: boolean;
+  readonly about?: string;
+  readonly format?: string;
+  /** Sent comma-joined instead of `name[]=`. */
+  readonly csv?: boolean;
+}
+
+/** One parameter of an action, as data. */
+export interface Param extends Shape {
+  readonly in: "path" | "query" | "body";
+  /** Shown in listed, found and enabled schemas beside the required ones. */
+  readonly common?: boolean;
+  /** The name on the wire where it differs from ours. */
+  readonly wire?: string;
+  /** Scope ids (or `none`) of the routes that know the parameter; absent = all routes. */
+  readonly on?: readonly string[];
+  readonly deprecated?: boolean;
+}
+
+/** One action as it stands in `data/<toolset>.json` (DESIGN.md §15). Exactly one of `http`, `graphql`, `composite` is there. */
+export interface ActionRow {
+  readonly id: string;
+  readonly tool: string;
+  readonly title: string;
+  readonly about: string;
+  readonly http?: Route;
+  /** Twins of `http` under other scopes, chosen by which scope ids are given. */
+  readonly routes?: readonly Route[];
+  readonly graphql?: string;
+  /** Name of a composite function of the executor. */
+  readonly composite?: string;
+  readonly effect: Effect;
+  readonly essential?: boolean;
+  readonly admin?: boolean;
+  readonly tier?: Tier;
+  readonly paging?: Paging;
+  /** What GitLab answers; `object` where absent. */
+  readonly returns?: "object" | "array" | "text" | "binary" | "none" | "unknown";
+  /** GitLab's entity name of the answer, e.g. `APIEntitiesIssue`. */
+  readonly entity?: string;
+  readonly params: Readonly<Record<string, Param>>;
+  readonly aliases?: readonly string[];
+  readonly keywords?: readonly string[];
+  /** Ids that people use after this one. */
+  readonly next?: readonly string[];
+  /** Creates or rotates a secret; its result is delivered only as `--reveal-secrets` allows. */
+  readonly secret?: boolean;
+  /** First GitLab version that has it, e.g. `18.9`. */
+  readonly since?: string;
+}
+
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/** An action in the registry: a row (or an upstream's tool) with its toolset and its source. */
+export interface Action extends ActionRow {
+  readonly toolset: string;
+  /** Name of the source that runs it: `gitlab`, or an upstream's name. */
+  readonly source: string;
+  /** An upstream's own input schema, relayed as it is. Rows have none: theirs is made from `params`. */
+  readonly schema?: JsonSchema;
+}
+
+export interface ToolsetRow {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly aliases?: readonly string[];
+  /** On when `default` is asked for (GitLab's own default set). */
+  readonly default?: boolean;
+}
+
+/** GitLab instance + user; no user = the anonymous one (or not yet known). */
+export interface Principal {
+  readonly instance: string;
+  readonly user?: { readonly id: number; readonly username: string };
+}
+
+/** What was learned about token and instance. Unknown = absent: nothing is refused for an unknown fact. */
+export interface Facts {
+  readonly user?: { readonly id: number; readonly username: string; readonly name?: string; readonly admin?: boolean };
+  readonly scopes?: readonly string[];
+  readonly expires_at?: string | null;
+  readonly version?: string;
+  readonly enterprise?: boolean;
+  readonly tier?: Tier;
+}
+
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** Everything that a run knows about its caller. Made per call by the surface, handed down unchanged. */
+export interface CallContext {
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+  readonly progress?: (progress: Progress) => void;
+  /** The client can be asked a question during this call (elicitation). */
+  readonly canAsk: boolean;
+  /** The user's answer to an earlier `needs_input` of this same call, already verified by the surface. */
+  readonly answer?: Answer;
+  /** The caller's own credential; absent = the server's. */
+  readonly credential?: Credential;
+  readonly meta: Readonly<Record<string, unknown>>;
+  /** Client name for `User-Agent`. */
+  readonly client?: string;
+  /** The connection's current project (full path), if any. */
+  readonly project?: string;
+}
+
+export interface Credential {
+  readonly header: "PRIVATE-TOKEN" | "Authorization" | "JOB-TOKEN";
+  readonly value: string;
+}
+
+export interface Answer {
+  readonly accepted: boolean;
+  /** What the question was about: a digest of action, params and principal. */
+  readonly binding: string;
+}
+
+/** How much of the answer is wanted (the reserved arguments of DESIGN.md §3). */
+export interface Wanted {
+  readonly select?: readonly string[];
+  readonly full?: boolean;
+  readonly cursor?: string;
+  readonly limit?: number;
+  readonly all?: boolean;
+}
+
+/** One run, after every check: `params` are canonical and validated. */
+export interface Call {
+  readonly action: Action;
+  readonly route?: Route;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly wanted: Wanted;
+  /** Runs another action through the whole road again (composites, batch): policy holds for it as for any call. */
+  readonly run: (id: string, params: Readonly<Record<string, unknown>>) => Promise<Outcome>;
+}
+
+export interface Page {
+  /** Opaque cursor of the next page. */
+  readonly next?: string;
+  readonly total?: number;
+}
+
+export interface OutcomeNotes {
+  /** Full path or id of the project that was used, where one was. */
+  readonly project?: string;
+  /** Names of reserved `omitted` fields count, told to the reader. */
+  readonly omitted?: number;
+  readonly truncated?: string;
+  /** Things GitLab did beside what was asked, e.g. `labels_created`. */
+  readonly did?: Readonly<Record<string, unknown>>;
+  /** Text in it was written by others: to be framed as untrusted. */
+  readonly untrusted?: boolean;
+  /** What is sensible now, one short sentence. */
+  readonly hint?: string;
+}
+
+export interface Question {
+  readonly message: string;
+  /** Digest of action, params and principal that the answer is good for. */
+  readonly binding: string;
+}
+
+/** What a run gives back. A failure is a thrown `BridgeError`. */
+export type Outcome =
+  | ({ readonly kind: "value"; readonly value: Readonly<Record<string, unknown>> } & OutcomeNotes)
+  | ({ readonly kind: "list"; readonly items: readonly unknown[]; readonly page: Page } & OutcomeNotes)
+  | ({
+      readonly kind: "text";
+      readonly text: string;
+      readonly value?: Readonly<Record<string, unknown>>;
+      readonly page?: Page;
+    } & OutcomeNotes)
+  | ({
+      readonly kind: "binary";
+      readonly base64: string;
+      readonly mime: string;
+      readonly name?: string;
+      readonly bytes: number;
+    } & OutcomeNotes)
+  | { readonly kind: "preview"; readonly preview: Readonly<Record<string, unknown>> }
+  | { readonly kind: "needs_input"; readonly question: Question }
+  /** An upstream's own result, passed on whole. */
+  | { readonly kind: "relayed"; readonly result: Readonly<Record<string, unknown>> };
+
+/** Where toolsets come from and how an action runs. */
+export interface Source {
+  readonly name: string;
+  toolsets(): readonly ToolsetRow[];
+  actions(): readonly Action[];
+  run(call: Call, context: CallContext): Promise<Outcome>;
+  /** What a write would send, for safe mode; secrets masked, nothing sent. */
+  preview(call: Call, context: CallContext): Promise<Readonly<Record<string, unknown>>>;
+  close?(): Promise<void>;
+}

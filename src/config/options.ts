@@ -1,0 +1,339 @@
+import * as z from "zod";
+
+/** How a value stands on the command line: a bare switch, one value, or a comma list. */
+export type OptionKind = "switch" | "value" | "list";
+
+export interface Option<S extends z.ZodType = z.ZodType> {
+  readonly flag: string;
+  readonly env: string;
+  /** Names that people bring from other GitLab servers. */
+  readonly aliases?: readonly string[];
+  readonly kind: OptionKind;
+  readonly schema: S;
+  readonly about: string;
+  readonly group: "GitLab" | "Network" | "What is on" | "What is allowed" | "Safety" | "Answers" | "Server";
+  /** Never printed, logged or shown. */
+  readonly secret?: boolean;
+  /** A connection may set it for itself, narrowing only. */
+  readonly perRequest?: boolean;
+}
+
+const option = <S extends z.ZodType>(definition: Option<S>): Option<S> => Object.freeze(definition);
+
+const list = z.array(z.string().min(1)).default([]);
+const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+const onOff = z.boolean().default(false);
+
+export const STYLES = ["bridge", "toolsets", "dynamic", "static", "individual"] as const;
+
+/** THE table: flag, environment, help, README, reference and types come from it. */
+export const OPTIONS = {
+  url: option({
+    flag: "url",
+    env: "GITLAB_URL",
+    aliases: ["GITLAB_API_URL", "GITLAB_INSTANCE_URL", "GITLAB_BASE_URL"],
+    kind: "value",
+    schema: z.url({ protocol: /^https?$/ }).default("https://gitlab.com"),
+    about: "Address of the GitLab instance; a relative root and a trailing /api/v4 are understood",
+    group: "GitLab",
+  }),
+  token: option({
+    flag: "token",
+    env: "GITLAB_TOKEN",
+    aliases: ["GITLAB_PERSONAL_ACCESS_TOKEN", "GITLAB_ACCESS_TOKEN"],
+    kind: "value",
+    schema: z.string().min(1).optional(),
+    about: "Access token (personal, project, group or OAuth)",
+    group: "GitLab",
+    secret: true,
+  }),
+  tokenFile: option({
+    flag: "token-file",
+    env: "GITLAB_TOKEN_FILE",
+    kind: "value",
+    schema: z.string().min(1).optional(),
+    about: "File that holds the token; read again when GitLab answers 401",
+    group: "GitLab",
+  }),
+  tokenCommand: option({
+    flag: "token-command",
+    env: "GITLAB_TOKEN_COMMAND",
+    kind: "value",
+    schema: z.string().min(1).optional(),
+    about: "Command that prints the token, run on first use and again when GitLab answers 401",
+    group: "GitLab",
+  }),
+  project: option({
+    flag: "default-project",
+    env: "GITLAB_BRIDGE_DEFAULT_PROJECT",
+    aliases: ["GITLAB_PROJECT_ID", "GITLAB_DEFAULT_PROJECT"],
+    kind: "value",
+    schema: z.string().min(1).optional(),
+    about: "Project for calls that name none; without it the git remote of the working directory, if its host is the instance",
+    group: "GitLab",
+    perRequest: true,
+  }),
+  timeout: option({
+    flag: "timeout",
+    env: "GITLAB_BRIDGE_TIMEOUT",
+    kind: "value",
+    schema: positive(30_000),
+    about: "Milliseconds until a request to GitLab is given up",
+    group: "Network",
+  }),
+  retries: option({
+    flag: "retries",
+    env: "GITLAB_BRIDGE_RETRIES",
+    kind: "value",
+    schema: z.coerce.number().int().min(0).max(5).default(2),
+    about: "How often a read is tried again after 429, 502, 503, 504 or a lost connection; writes never are",
+    group: "Network",
+  }),
+  concurrency: option({
+    flag: "concurrency",
+    env: "GITLAB_BRIDGE_CONCURRENCY",
+    kind: "value",
+    schema: z.coerce.number().int().min(1).max(64).default(8),
+    about: "Requests to GitLab at the same time",
+    group: "Network",
+  }),
+  caFile: option({
+    flag: "ca-file",
+    env: "GITLAB_BRIDGE_CA_FILE",
+    aliases: ["GITLAB_CA_CERT_PATH", "NODE_EXTRA_CA_CERTS"],
+    kind: "value",
+    schema: z.string().min(1).optional(),
+    about: "PEM file with further certificate authorities",
+    group: "Network",
+  }),
+  certFile: option({
+    flag: "client-cert-file",
+    env: "GITLAB_BRIDGE_CLIENT_CERT_FILE",
+    kind: "value",
+    schema: z.string().min(1).optional(),
+    about: "PEM file with the client certificate (mTLS)",
+    group: "Network",
+  }),
+  keyFile: option({
+    flag: "client-key-file",
+    env: "GITLAB_BRIDGE_CLIENT_KEY_FILE",
+    kind: "value",
+    schema: z.string().min(1).optional(),
+    about: "PEM file with the key of the client certificate",
+    group: "Network",
+  }),
+  httpProxy: option({
+    flag: "http-proxy",
+    env: "HTTP_PROXY",
+    aliases: ["http_proxy"],
+    kind: "value",
+    schema: z.string().min(1).optional(),
+    about: "Proxy for http:// instances (http, https or socks5 address)",
+    group: "Network",
+    secret: true,
+  }),
+  httpsProxy: option({
+    flag: "https-proxy",
+    env: "HTTPS_PROXY",
+    aliases: ["https_proxy", "ALL_PROXY", "all_proxy"],
+    kind: "value",
+    schema: z.string().min(1).optional(),
+    about: "Proxy for https:// instances (http, https or socks5 address)",
+    group: "Network",
+    secret: true,
+  }),
+  noProxy: option({
+    flag: "no-proxy",
+    env: "NO_PROXY",
+    aliases: ["no_proxy"],
+    kind: "list",
+    schema: list,
+    about: "Hosts that are reached without the proxy",
+    group: "Network",
+  }),
+  style: option({
+    flag: "style",
+    env: "GITLAB_BRIDGE_STYLE",
+    aliases: ["TOOL_SURFACE"],
+    kind: "value",
+    schema: z.enum(STYLES).default("bridge"),
+    about: "What the tool list shows first",
+    group: "What is on",
+    perRequest: true,
+  }),
+  toolsets: option({
+    flag: "toolsets",
+    env: "GITLAB_BRIDGE_TOOLSETS",
+    aliases: ["GITLAB_TOOLSETS"],
+    kind: "list",
+    schema: list,
+    about: "Toolsets that are on at connect (their essential tools); default and all are words for sets",
+    group: "What is on",
+    perRequest: true,
+  }),
+  tools: option({
+    flag: "tools",
+    env: "GITLAB_BRIDGE_TOOLS",
+    aliases: ["GITLAB_TOOLS"],
+    kind: "list",
+    schema: list,
+    about: "Single tools that are on at connect, beside --toolsets",
+    group: "What is on",
+    perRequest: true,
+  }),
+  enablement: option({
+    flag: "enablement",
+    env: "GITLAB_BRIDGE_ENABLEMENT",
+    kind: "value",
+    schema: z.enum(["auto", "session", "strict"]).default("auto"),
+    about: "strict: the tool list never changes after connect; session: it always may; auto: it may where the client is told",
+    group: "What is on",
+    perRequest: true,
+  }),
+  splitExecute: option({
+    flag: "split-execute",
+    env: "GITLAB_BRIDGE_SPLIT_EXECUTE",
+    kind: "switch",
+    schema: onOff,
+    about: "Adds gitlab_read_action, so that a host that asks by annotation asks only for writes",
+    group: "What is on",
+    perRequest: true,
+  }),
+  prefix: option({
+    flag: "prefix",
+    env: "GITLAB_BRIDGE_PREFIX",
+    kind: "value",
+    schema: z
+      .string()
+      .regex(/^[a-z0-9_]{0,32}$/, "up to 32 of a-z, 0-9 and _")
+      .default(""),
+    about: "Put before every tool name",
+    group: "What is on",
+    perRequest: true,
+  }),
+  allowToolsets: option({
+    flag: "allow-toolsets",
+    env: "GITLAB_BRIDGE_ALLOW_TOOLSETS",
+    kind: "list",
+    schema: list,
+    about: "Only these toolsets may ever be used",
+    group: "What is allowed",
+    perRequest: true,
+  }),
+  allowTools: option({
+    flag: "allow-tools",
+    env: "GITLAB_BRIDGE_ALLOW_TOOLS",
+    kind: "list",
+    schema: list,
+    about: "Only these actions may ever be used (beside --allow-toolsets): ids, tool names, patterns with *",
+    group: "What is allowed",
+    perRequest: true,
+  }),
+  excludeTools: option({
+    flag: "exclude-tools",
+    env: "GITLAB_BRIDGE_EXCLUDE_TOOLS",
+    aliases: ["EXCLUDE_TOOLS"],
+    kind: "list",
+    schema: list,
+    about: "Never these: ids, tool names, patterns with *, toolset:NAME",
+    group: "What is allowed",
+    perRequest: true,
+  }),
+  readOnly: option({
+    flag: "read-only",
+    env: "GITLAB_BRIDGE_READ_ONLY",
+    aliases: ["GITLAB_READ_ONLY", "GITLAB_READ_ONLY_MODE"],
+    kind: "switch",
+    schema: onOff,
+    about: "Only reads; everything else is withheld and cannot be sent",
+    group: "Safety",
+    perRequest: true,
+  }),
+  safeMode: option({
+    flag: "safe-mode",
+    env: "GITLAB_BRIDGE_SAFE_MODE",
+    aliases: ["GITLAB_SAFE_MODE"],
+    kind: "switch",
+    schema: onOff,
+    about: "Writes answer with a preview and send nothing",
+    group: "Safety",
+    perRequest: true,
+  }),
+  admin: option({
+    flag: "admin",
+    env: "GITLAB_BRIDGE_ADMIN",
+    kind: "switch",
+    schema: onOff,
+    about: "Show actions for administrators even when the user is not known to be one",
+    group: "Safety",
+  }),
+  tier: option({
+    flag: "tier",
+    env: "GITLAB_BRIDGE_TIER",
+    kind: "value",
+    schema: z.enum(["free", "premium", "ultimate"]).optional(),
+    about: "Withhold actions above this tier; without it a tier only explains a failure",
+    group: "Safety",
+  }),
+  confirm: option({
+    flag: "confirm",
+    env: "GITLAB_BRIDGE_CONFIRM",
+    kind: "value",
+    schema: z.enum(["flag", "human", "off"]).default("flag"),
+    about: "Destructive actions: flag = confirm: true or ask; human = always ask the person; off = run",
+    group: "Safety",
+  }),
+  revealSecrets: option({
+    flag: "reveal-secrets",
+    env: "GITLAB_BRIDGE_REVEAL_SECRETS",
+    kind: "value",
+    schema: z.enum(["never", "file", "result"]).default("file"),
+    about: "New tokens: never = refused before sending, file = written to a file with mode 0600, result = in the answer",
+    group: "Safety",
+  }),
+  refusalContact: option({
+    flag: "refusal-contact",
+    env: "GITLAB_BRIDGE_REFUSAL_CONTACT",
+    kind: "value",
+    schema: z.string().min(1).max(200).optional(),
+    about: "Whom a refused user should ask; shown in refusals",
+    group: "Safety",
+  }),
+  budget: option({
+    flag: "result-budget",
+    env: "GITLAB_BRIDGE_RESULT_BUDGET",
+    kind: "value",
+    schema: z.coerce.number().int().min(500).max(100_000).default(8_000),
+    about: "Tokens that one answer may have, estimated",
+    group: "Answers",
+  }),
+  name: option({
+    flag: "name",
+    env: "GITLAB_BRIDGE_NAME",
+    kind: "value",
+    schema: z.string().min(1).max(40).optional(),
+    about: "Name of this entry in the server's title, where several instances are configured",
+    group: "Server",
+  }),
+  sandbox: option({
+    flag: "sandbox",
+    env: "GITLAB_BRIDGE_SANDBOX",
+    kind: "switch",
+    schema: onOff,
+    about: "Run against the embedded GitLab: no instance and no token needed",
+    group: "Server",
+  }),
+  logLevel: option({
+    flag: "log-level",
+    env: "GITLAB_BRIDGE_LOG_LEVEL",
+    kind: "value",
+    schema: z.enum(["silent", "error", "warn", "info", "debug"]).default("warn"),
+    about: "What is written to stderr",
+    group: "Server",
+  }),
+} as const;
+
+export type OptionName = keyof typeof OPTIONS;
+
+/** All settings, parsed once and frozen. */
+export type Settings = { readonly [K in OptionName]: z.output<(typeof OPTIONS)[K]["schema"]> };

@@ -1,0 +1,52 @@
+import type { Action, Facts } from "../catalog/types.ts";
+import type { Settings } from "../config/options.ts";
+import { BridgeError } from "../errors.ts";
+import { type Reason, RULES } from "./rules.ts";
+
+/** The answer to "may this action be used, now, by this caller?" */
+export type Verdict =
+  | { readonly permitted: true; readonly preview?: Reason; readonly confirm?: Reason }
+  | { readonly permitted: false; readonly reason: Reason };
+
+export interface Policy {
+  readonly settings: Settings;
+  /** The one verdict function: list, find, get, enable, call, resources and prompts ask it. */
+  verdict(action: Action, facts: Facts): Verdict;
+  permits(action: Action, facts: Facts): boolean;
+  /** The error for a verdict that refuses. */
+  refusal(action: Action, reason: Reason): BridgeError;
+}
+
+/** All rules bound to settings. */
+export function createPolicy(settings: Settings): Policy {
+  const verdict = (action: Action, facts: Facts): Verdict => {
+    let preview: Reason | undefined;
+    let confirm: Reason | undefined;
+    for (const rule of RULES) {
+      const reason = rule(action, settings, facts);
+      if (reason?.kind === "withheld") return { permitted: false, reason };
+      if (reason?.kind === "preview") preview ??= reason;
+      if (reason?.kind === "confirm") confirm ??= reason;
+    }
+    return { permitted: true, ...(preview ? { preview } : {}), ...(confirm ? { confirm } : {}) };
+  };
+  return {
+    settings,
+    verdict,
+    permits: (action, facts) => verdict(action, facts).permitted,
+    refusal: (action, reason) => refusal(action, reason, settings),
+  };
+}
+
+/** Refusals speak to a model that may hold a shell: who set it, and that it is not the model's to change. */
+function refusal(action: Action, reason: Reason, settings: Settings): BridgeError {
+  const owner = settings.refusalContact ? `Ask ${settings.refusalContact}.` : "Tell the user.";
+  const hint =
+    reason.setting === undefined
+      ? `${owner} A token with other scopes is the user's to make; do not work around it.`
+      : `Whoever runs this server set it: do not change it and do not work around it. ${owner}`;
+  return new BridgeError("not_permitted", `${action.id} exists, but ${reason.text}.`, hint, {
+    rule: reason.rule,
+    ...(reason.setting === undefined || settings.refusalContact ? {} : { setting: reason.setting }),
+  });
+}

@@ -1,0 +1,81 @@
+import { EventEmitter } from "eventemitter3";
+import type { Action } from "../catalog/types.ts";
+
+/** How long a client gets to ask for its list again after it was told of a change (ms). SDK handlers debounce by 300. */
+export const SETTLE_MS = 500;
+
+/**
+ * One client's switches. `changed`: the client's own list became another one. `listed`: the client asked for its list.
+ * Nothing here is shared between clients.
+ */
+export interface Session {
+  readonly events: EventEmitter<{ changed: []; listed: [] }>;
+  /** On at connect, then switched on at run time, in order: a client's prompt cache survives everything but the tail. */
+  on(): readonly Action[];
+  isOn(action: Action): boolean;
+  /** Anything was ever switched on at run time. */
+  switched(): boolean;
+  /** Switches on what is off, in the order given. Returns what really changed; fires `changed` at most once. */
+  enable(actions: readonly Action[]): readonly Action[];
+  /** Switches off what is on. Returns what really changed; fires `changed` at most once. */
+  disable(actions: readonly Action[]): readonly Action[];
+  /** The client asked for its list. */
+  listed(): void;
+  /**
+   * Runs `tell` (which notifies the client) and waits up to SETTLE_MS for the client's `tools/list`.
+   * A client that once did not come is not waited for again. Resolves true if it came.
+   */
+  settle(tell: () => Promise<void>): Promise<boolean>;
+}
+
+/** @param atConnect what is on when the client connects; asked once, on first use. */
+export function createSession(atConnect: () => readonly Action[], settleMs: number = SETTLE_MS): Session {
+  const events = new EventEmitter<{ changed: []; listed: [] }>();
+  let active: Map<string, Action> | undefined;
+  let everSwitched = false;
+  let refreshes = true;
+  const current = (): Map<string, Action> => {
+    active ??= new Map(atConnect().map((action) => [action.id, action]));
+    return active;
+  };
+  const apply = (actions: readonly Action[], change: (map: Map<string, Action>, action: Action) => boolean): readonly Action[] => {
+    const changed = actions.filter((action) => change(current(), action));
+    if (changed.length > 0) events.emit("changed");
+    return changed;
+  };
+  return {
+    events,
+    on: () => [...current().values()],
+    isOn: (action) => current().has(action.id),
+    switched: () => everSwitched,
+    enable: (actions) =>
+      apply(actions, (map, action) => {
+        if (map.has(action.id)) return false;
+        map.set(action.id, action);
+        everSwitched = true;
+        return true;
+      }),
+    disable: (actions) => apply(actions, (map, action) => map.delete(action.id)),
+    listed: () => {
+      events.emit("listed");
+    },
+    async settle(tell) {
+      if (!refreshes) {
+        await tell();
+        return false;
+      }
+      let done: (came: boolean) => void = () => {};
+      const came = new Promise<boolean>((resolve) => {
+        done = resolve;
+      });
+      const onListed = () => done(true);
+      events.once("listed", onListed);
+      await tell();
+      const timer = setTimeout(() => done(false), settleMs);
+      refreshes = await came;
+      clearTimeout(timer);
+      events.off("listed", onListed);
+      return refreshes;
+    },
+  };
+}

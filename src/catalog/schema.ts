@@ -47,21 +47,24 @@ export function reservedOf(row: ActionRow): readonly string[] {
   return Object.keys(RESERVED).filter((name) => RESERVED[name]?.on(row) && row.params[name] === undefined);
 }
 
-function toShape(shape: Shape, name: string): JsonSchema {
+function toShape(shape: Shape, name: string, detail: Detail): JsonSchema {
   const about = shape.about ?? paramText(name);
   return {
     type: shape.type,
     ...(shape.enum && shape.type === "string" ? { enum: shape.enum } : {}),
-    ...(shape.type === "array" ? { items: shape.items ? toShape(shape.items, "") : { type: "string" } } : {}),
-    ...(shape.properties ? toProperties(shape.properties) : {}),
+    ...(shape.type === "array" ? { items: shape.items ? toShape(shape.items, "", detail) : { type: "string" } } : {}),
+    ...(shape.properties ? toProperties(shape.properties, detail) : {}),
     ...(about && name ? { description: about } : {}),
   };
 }
 
-function toProperties(properties: Readonly<Record<string, Shape>>): JsonSchema {
+/** An object that marks some of its properties as common is listed with those and the required ones only. */
+function toProperties(properties: Readonly<Record<string, Shape>>, detail: Detail): JsonSchema {
   const required = Object.keys(properties).filter((name) => properties[name]?.required);
+  const whole = detail === "full" || !Object.values(properties).some((shape) => shape.common);
+  const shown = Object.entries(properties).filter(([, shape]) => whole || shape.common || shape.required);
   return {
-    properties: Object.fromEntries(Object.entries(properties).map(([name, shape]) => [name, toShape(shape, name)])),
+    properties: Object.fromEntries(shown.map(([name, shape]) => [name, toShape(shape, name, detail)])),
     ...(required.length > 0 ? { required } : {}),
   };
 }
@@ -94,7 +97,7 @@ export function toInputSchema(action: ActionRow & { schema?: JsonSchema }, optio
   return {
     type: "object",
     properties: Object.fromEntries([
-      ...shown.map(([name, param]): [string, JsonSchema] => [name, toShape(param, name)]),
+      ...shown.map(([name, param]): [string, JsonSchema] => [name, toShape(param, name, options.detail)]),
       ...reserved.map((name): [string, unknown] => [name, RESERVED[name]?.schema]),
     ]),
     ...(required.length > 0 ? { required } : {}),

@@ -22,13 +22,13 @@ export interface Shape {
   readonly format?: string;
   /** Sent comma-joined instead of `name[]=`. */
   readonly csv?: boolean;
+  /** Shown in listed, found and enabled schemas beside the required ones. */
+  readonly common?: boolean;
 }
 
 /** One parameter of an action, as data. */
 export interface Param extends Shape {
   readonly in: "path" | "query" | "body";
-  /** Shown in listed, found and enabled schemas beside the required ones. */
-  readonly common?: boolean;
   /** The name on the wire where it differs from ours. */
   readonly wire?: string;
   /** Scope ids (or `none`) of the routes that know the parameter; absent = all routes. */

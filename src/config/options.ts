@@ -1,13 +1,26 @@
 import * as z from "zod";
+import { instanceUrl, integer, list, onOff, proxyUrl, text, token } from "./values.ts";
 
 /** How a value stands on the command line: a bare switch, one value, or a comma list. */
 export type OptionKind = "switch" | "value" | "list";
+
+/** A name of another server whose values mean something else here. */
+export interface Translated {
+  readonly env: string;
+  /** What a switch of that server asks of this option; absent = nothing. */
+  readonly on?: string;
+  readonly off?: string;
+  /** On HTTP it stops the start: one person's choice may not hold for everybody. */
+  readonly stdioOnly?: boolean;
+}
 
 export interface Option<S extends z.ZodType = z.ZodType> {
   readonly flag: string;
   readonly env: string;
   /** Names that people bring from other GitLab servers. */
   readonly aliases?: readonly string[];
+  /** Switches of other servers that set this option; the weakest names of all. */
+  readonly translated?: readonly Translated[];
   readonly kind: OptionKind;
   readonly schema: S;
   readonly about: string;
@@ -16,13 +29,13 @@ export interface Option<S extends z.ZodType = z.ZodType> {
   readonly secret?: boolean;
   /** A connection may set it for itself, narrowing only. */
   readonly perRequest?: boolean;
+  /** Default on HTTP, where it is another than on stdio. */
+  readonly onHttp?: string;
+  /** A good value, for help and for the message about a bad one. */
+  readonly example?: string;
 }
 
 const option = <S extends z.ZodType>(definition: Option<S>): Option<S> => Object.freeze(definition);
-
-const list = z.array(z.string().min(1)).default([]);
-const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback);
-const onOff = z.boolean().default(false);
 
 export const STYLES = ["bridge", "toolsets", "dynamic", "static", "individual"] as const;
 
@@ -31,53 +44,58 @@ export const OPTIONS = {
   url: option({
     flag: "url",
     env: "GITLAB_URL",
-    aliases: ["GITLAB_API_URL", "GITLAB_INSTANCE_URL", "GITLAB_BASE_URL"],
+    aliases: ["GITLAB_API_URL", "GITLAB_INSTANCE_URL", "GITLAB_BASE_URL", "GITLAB_MCP_URL"],
     kind: "value",
-    schema: z.url({ protocol: /^https?$/ }).default("https://gitlab.com"),
+    schema: instanceUrl.default("https://gitlab.com"),
     about: "Address of the GitLab instance; a relative root and a trailing /api/v4 are understood",
     group: "GitLab",
+    example: "https://gitlab.example.com",
   }),
   token: option({
     flag: "token",
     env: "GITLAB_TOKEN",
-    aliases: ["GITLAB_PERSONAL_ACCESS_TOKEN", "GITLAB_ACCESS_TOKEN"],
+    aliases: ["GITLAB_PERSONAL_ACCESS_TOKEN", "GITLAB_ACCESS_TOKEN", "GITLAB_MCP_TOKEN"],
     kind: "value",
-    schema: z.string().min(1).optional(),
+    schema: token,
     about: "Access token (personal, project, group or OAuth)",
     group: "GitLab",
     secret: true,
+    example: "glpat-…",
   }),
   tokenFile: option({
     flag: "token-file",
     env: "GITLAB_TOKEN_FILE",
     kind: "value",
-    schema: z.string().min(1).optional(),
+    schema: text,
     about: "File that holds the token; read again when GitLab answers 401",
     group: "GitLab",
+    example: "/run/secrets/gitlab",
   }),
   tokenCommand: option({
     flag: "token-command",
     env: "GITLAB_TOKEN_COMMAND",
     kind: "value",
-    schema: z.string().min(1).optional(),
+    schema: text,
     about: "Command that prints the token, run on first use and again when GitLab answers 401",
     group: "GitLab",
+    example: "pass show gitlab",
   }),
   project: option({
     flag: "default-project",
     env: "GITLAB_BRIDGE_DEFAULT_PROJECT",
     aliases: ["GITLAB_PROJECT_ID", "GITLAB_DEFAULT_PROJECT"],
     kind: "value",
-    schema: z.string().min(1).optional(),
+    schema: text,
     about: "Project for calls that name none; without it the git remote of the working directory, if its host is the instance",
     group: "GitLab",
     perRequest: true,
+    example: "group/project",
   }),
   timeout: option({
     flag: "timeout",
     env: "GITLAB_BRIDGE_TIMEOUT",
     kind: "value",
-    schema: positive(30_000),
+    schema: integer(30_000, 100, 600_000),
     about: "Milliseconds until a request to GitLab is given up",
     group: "Network",
   }),
@@ -85,7 +103,7 @@ export const OPTIONS = {
     flag: "retries",
     env: "GITLAB_BRIDGE_RETRIES",
     kind: "value",
-    schema: z.coerce.number().int().min(0).max(5).default(2),
+    schema: integer(2, 0, 5),
     about: "How often a read is tried again after 429, 502, 503, 504 or a lost connection; writes never are",
     group: "Network",
   }),
@@ -93,7 +111,7 @@ export const OPTIONS = {
     flag: "concurrency",
     env: "GITLAB_BRIDGE_CONCURRENCY",
     kind: "value",
-    schema: z.coerce.number().int().min(1).max(64).default(8),
+    schema: integer(8, 1, 64),
     about: "Requests to GitLab at the same time",
     group: "Network",
   }),
@@ -102,45 +120,50 @@ export const OPTIONS = {
     env: "GITLAB_BRIDGE_CA_FILE",
     aliases: ["GITLAB_CA_CERT_PATH", "NODE_EXTRA_CA_CERTS"],
     kind: "value",
-    schema: z.string().min(1).optional(),
+    schema: text,
     about: "PEM file with further certificate authorities",
     group: "Network",
+    example: "/etc/ssl/company.pem",
   }),
   certFile: option({
     flag: "client-cert-file",
     env: "GITLAB_BRIDGE_CLIENT_CERT_FILE",
     kind: "value",
-    schema: z.string().min(1).optional(),
+    schema: text,
     about: "PEM file with the client certificate (mTLS)",
     group: "Network",
+    example: "client.pem",
   }),
   keyFile: option({
     flag: "client-key-file",
     env: "GITLAB_BRIDGE_CLIENT_KEY_FILE",
     kind: "value",
-    schema: z.string().min(1).optional(),
+    schema: text,
     about: "PEM file with the key of the client certificate",
     group: "Network",
+    example: "client.key",
   }),
   httpProxy: option({
     flag: "http-proxy",
     env: "HTTP_PROXY",
-    aliases: ["http_proxy"],
+    aliases: ["http_proxy", "ALL_PROXY", "all_proxy"],
     kind: "value",
-    schema: z.string().min(1).optional(),
+    schema: proxyUrl,
     about: "Proxy for http:// instances (http, https or socks5 address)",
     group: "Network",
     secret: true,
+    example: "http://proxy.example.com:3128",
   }),
   httpsProxy: option({
     flag: "https-proxy",
     env: "HTTPS_PROXY",
     aliases: ["https_proxy", "ALL_PROXY", "all_proxy"],
     kind: "value",
-    schema: z.string().min(1).optional(),
+    schema: proxyUrl,
     about: "Proxy for https:// instances (http, https or socks5 address)",
     group: "Network",
     secret: true,
+    example: "http://proxy.example.com:3128",
   }),
   noProxy: option({
     flag: "no-proxy",
@@ -154,17 +177,18 @@ export const OPTIONS = {
   style: option({
     flag: "style",
     env: "GITLAB_BRIDGE_STYLE",
-    aliases: ["TOOL_SURFACE"],
+    aliases: ["TOOL_SURFACE", "GITLAB_MCP_TOOL_SURFACE"],
     kind: "value",
     schema: z.enum(STYLES).default("bridge"),
     about: "What the tool list shows first",
     group: "What is on",
     perRequest: true,
+    translated: [{ env: "META_TOOLS", on: "meta", off: "individual" }],
   }),
   toolsets: option({
     flag: "toolsets",
     env: "GITLAB_BRIDGE_TOOLSETS",
-    aliases: ["GITLAB_TOOLSETS"],
+    aliases: ["GITLAB_TOOLSETS", "GITLAB_MCP_TOOLSETS"],
     kind: "list",
     schema: list,
     about: "Toolsets that are on at connect (their essential tools); default and all are words for sets",
@@ -174,7 +198,7 @@ export const OPTIONS = {
   tools: option({
     flag: "tools",
     env: "GITLAB_BRIDGE_TOOLS",
-    aliases: ["GITLAB_TOOLS"],
+    aliases: ["GITLAB_TOOLS", "GITLAB_MCP_TOOLS"],
     kind: "list",
     schema: list,
     about: "Single tools that are on at connect, beside --toolsets",
@@ -205,11 +229,12 @@ export const OPTIONS = {
     kind: "value",
     schema: z
       .string()
-      .regex(/^[a-z0-9_]{0,32}$/, "up to 32 of a-z, 0-9 and _")
+      .regex(/^[a-z0-9_]{0,32}$/, "must be up to 32 of a-z, 0-9 and _")
       .default(""),
     about: "Put before every tool name",
     group: "What is on",
     perRequest: true,
+    example: "gitlab_",
   }),
   allowToolsets: option({
     flag: "allow-toolsets",
@@ -232,7 +257,7 @@ export const OPTIONS = {
   excludeTools: option({
     flag: "exclude-tools",
     env: "GITLAB_BRIDGE_EXCLUDE_TOOLS",
-    aliases: ["EXCLUDE_TOOLS"],
+    aliases: ["EXCLUDE_TOOLS", "GITLAB_MCP_EXCLUDE_TOOLS"],
     kind: "list",
     schema: list,
     about: "Never these: ids, tool names, patterns with *, toolset:NAME",
@@ -242,7 +267,7 @@ export const OPTIONS = {
   readOnly: option({
     flag: "read-only",
     env: "GITLAB_BRIDGE_READ_ONLY",
-    aliases: ["GITLAB_READ_ONLY", "GITLAB_READ_ONLY_MODE"],
+    aliases: ["GITLAB_READ_ONLY", "GITLAB_READ_ONLY_MODE", "GITLAB_MCP_READ_ONLY"],
     kind: "switch",
     schema: onOff,
     about: "Only reads; everything else is withheld and cannot be sent",
@@ -252,7 +277,7 @@ export const OPTIONS = {
   safeMode: option({
     flag: "safe-mode",
     env: "GITLAB_BRIDGE_SAFE_MODE",
-    aliases: ["GITLAB_SAFE_MODE"],
+    aliases: ["GITLAB_SAFE_MODE", "GITLAB_MCP_SAFE_MODE"],
     kind: "switch",
     schema: onOff,
     about: "Writes answer with a preview and send nothing",
@@ -282,6 +307,11 @@ export const OPTIONS = {
     schema: z.enum(["flag", "human", "off"]).default("flag"),
     about: "Destructive actions: flag = confirm: true or ask; human = always ask the person; off = run",
     group: "Safety",
+    onHttp: "human",
+    translated: [
+      { env: "YOLO_MODE", on: "off", stdioOnly: true },
+      { env: "AUTOPILOT", on: "off", stdioOnly: true },
+    ],
   }),
   revealSecrets: option({
     flag: "reveal-secrets",
@@ -290,20 +320,22 @@ export const OPTIONS = {
     schema: z.enum(["never", "file", "result"]).default("file"),
     about: "New tokens: never = refused before sending, file = written to a file with mode 0600, result = in the answer",
     group: "Safety",
+    onHttp: "never",
   }),
   refusalContact: option({
     flag: "refusal-contact",
     env: "GITLAB_BRIDGE_REFUSAL_CONTACT",
     kind: "value",
-    schema: z.string().min(1).max(200).optional(),
+    schema: z.string().min(1, "is empty").max(200, "is longer than 200 characters").optional(),
     about: "Whom a refused user should ask; shown in refusals",
     group: "Safety",
+    example: "the platform team",
   }),
   budget: option({
     flag: "result-budget",
     env: "GITLAB_BRIDGE_RESULT_BUDGET",
     kind: "value",
-    schema: z.coerce.number().int().min(500).max(100_000).default(8_000),
+    schema: integer(8_000, 500, 100_000),
     about: "Tokens that one answer may have, estimated",
     group: "Answers",
   }),
@@ -311,9 +343,10 @@ export const OPTIONS = {
     flag: "name",
     env: "GITLAB_BRIDGE_NAME",
     kind: "value",
-    schema: z.string().min(1).max(40).optional(),
+    schema: z.string().min(1, "is empty").max(40, "is longer than 40 characters").optional(),
     about: "Name of this entry in the server's title, where several instances are configured",
     group: "Server",
+    example: "work",
   }),
   sandbox: option({
     flag: "sandbox",
@@ -326,6 +359,7 @@ export const OPTIONS = {
   logLevel: option({
     flag: "log-level",
     env: "GITLAB_BRIDGE_LOG_LEVEL",
+    aliases: ["GITLAB_MCP_LOG_LEVEL"],
     kind: "value",
     schema: z.enum(["silent", "error", "warn", "info", "debug"]).default("warn"),
     about: "What is written to stderr",

@@ -1,0 +1,83 @@
+import { meant, ROWS, SettingsError, shown } from "./fault.ts";
+import type { Option, OptionName } from "./options.ts";
+import { toBoolean } from "./values.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type Transport = "stdio" | "http";
+
+export interface EnvironmentValue {
+  readonly env: string;
+  readonly text: string;
+  /** The option's own name; false for names that people bring along. */
+  readonly own: boolean;
+}
+
+/** Names of other servers that would limit what may be done: passing over them in silence would open what was closed. */
+const LIMITS: Readonly<Record<string, string>> = {
+  GITLAB_ALLOWED_PROJECT_IDS: "a limit to projects is not known here; use a project access token, whose reach is one project",
+  GITLAB_DENIED_TOOLS_REGEX: "patterns are given with * here; use --exclude-tools (GITLAB_BRIDGE_EXCLUDE_TOOLS)",
+};
+
+/** Names of other servers that have no meaning here, and what does it instead. */
+const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
+  CAPABILITY_SURFACE: "resources and prompts cannot be chosen",
+  GITLAB_MCP_CAPABILITY_SURFACE: "resources and prompts cannot be chosen",
+  GITLAB_SKIP_TLS_VERIFY: "certificates are always checked; use --ca-file (GITLAB_BRIDGE_CA_FILE)",
+  GITLAB_MCP_SKIP_TLS_VERIFY: "certificates are always checked; use --ca-file (GITLAB_BRIDGE_CA_FILE)",
+};
+
+const OWN = ROWS.map(([, option]) => option.env);
+const ALL = new Set(ROWS.flatMap(([, option]) => [option.env, ...(option.aliases ?? [])]));
+
+/** Blank counts as not set: that is how a shell or a container file says so. */
+const read = (env: Environment, name: string): string | undefined => (env[name]?.trim() ? env[name] : undefined);
+
+/** A switch of another server, in this option's own words. */
+function translate(option: Option, env: Environment, transport: Transport): EnvironmentValue[] {
+  return (option.translated ?? []).flatMap((name): EnvironmentValue[] => {
+    const text = read(env, name.env);
+    if (text === undefined) return [];
+    const on = toBoolean(text);
+    if (on === undefined) throw new SettingsError(`${name.env}: ${shown(text)} is neither true nor false; the nearest is ${name.env}=true`);
+    const value = on ? name.on : name.off;
+    if (value === undefined) return [];
+    if (name.stdioOnly && transport === "http") {
+      throw new SettingsError(
+        `${name.env} is not taken over HTTP, where it would hold for everybody; the setting is --${option.flag}=${value}`,
+      );
+    }
+    return [{ env: name.env, text: value, own: false }];
+  });
+}
+
+/** Everything that the environment says about one option, strongest first. */
+function namedValues(option: Option, env: Environment, transport: Transport): EnvironmentValue[] {
+  const named = [option.env, ...(option.aliases ?? [])].flatMap((name, index): EnvironmentValue[] => {
+    const text = read(env, name);
+    return text === undefined ? [] : [{ env: name, text, own: index === 0 }];
+  });
+  return [...named, ...translate(option, env, transport)];
+}
+
+/** Stops at names that are surely meant for the bridge, or would limit it, and are not known; tells of those that have no effect. */
+function checkNames(env: Environment): string[] {
+  const set = Object.keys(env).filter((name) => read(env, name) !== undefined);
+  for (const name of set) {
+    const limit = LIMITS[name];
+    if (limit !== undefined) throw new SettingsError(`${name}: ${limit}`);
+    if (name.startsWith("GITLAB_BRIDGE_") && !ALL.has(name)) throw new SettingsError(`${name} is not a setting; ${meant(name, OWN)}`);
+  }
+  return set.flatMap((name) => {
+    const why = WITHOUT_EFFECT[name];
+    if (why !== undefined) return [`${name} has no effect: ${why}`];
+    const foreign = name.startsWith("GITLAB_MCP_") && !ALL.has(name);
+    return foreign ? [`${name} has no effect: it is not a setting; ${meant(name.replace("_MCP_", "_BRIDGE_"), OWN)}`] : [];
+  });
+}
+
+export function readEnvironment(env: Environment, transport: Transport) {
+  const warnings = checkNames(env);
+  const values = new Map<OptionName, readonly EnvironmentValue[]>();
+  for (const [name, option] of ROWS) values.set(name, namedValues(option, env, transport));
+  return { values, warnings };
+}

@@ -213,6 +213,9 @@ describe("names brought along", () => {
       expect(load([], { [name]: "false" }, "http").settings.confirm).toBe("human");
       expect(load([], { [name]: "" }, "http").settings.confirm).toBe("human");
     });
+    it("other switches of that kind are taken over HTTP", () => {
+      expect(load([], { META_TOOLS: "false" }, "http").settings.style).toBe("individual");
+    });
     it("a bad value stops both", () => {
       expect(fault([], { YOLO_MODE: "yolo" })).toContain("YOLO_MODE=true");
       expect(fault([], { AUTOPILOT: "2" }, "http")).toContain("AUTOPILOT=true");

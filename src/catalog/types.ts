@@ -145,6 +145,8 @@ export interface Wanted {
   readonly full?: boolean;
   readonly cursor?: string;
   readonly limit?: number;
+  /** GitLab's own page number, where a caller gave one instead of a cursor. */
+  readonly page?: number;
   readonly all?: boolean;
 }
 

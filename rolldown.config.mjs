@@ -1,0 +1,23 @@
+import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { defineConfig } from "rolldown";
+
+rmSync("dist", { recursive: true, force: true });
+
+/** The data files lie beside the bundle as they lie beside the sources: rows are read, not compiled in. */
+const copyData = {
+  name: "copy-data",
+  writeBundle() {
+    mkdirSync("dist/data", { recursive: true });
+    for (const folder of ["src/catalog/data", "src/discovery/data"]) {
+      for (const file of readdirSync(folder)) cpSync(`${folder}/${file}`, `dist/data/${file}`);
+    }
+    cpSync("fixtures/sandbox", "dist/fixtures/sandbox", { recursive: true });
+  },
+};
+
+export default defineConfig({
+  input: { main: "src/main.ts", index: "src/index.ts" },
+  platform: "node",
+  plugins: [copyData],
+  output: { dir: "dist", format: "esm", minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } }, chunkFileNames: "[name]-[hash].js" },
+});

@@ -1,0 +1,50 @@
+import type { Environment } from "../config/environment.ts";
+import { SettingsError } from "../config/fault.ts";
+import { loadSettings } from "../config/load.ts";
+import { usage } from "../config/usage.ts";
+import { BridgeError } from "../errors.ts";
+import { nearest } from "../nearest.ts";
+import { VERSION } from "../version.ts";
+import { serve } from "./serve.ts";
+
+/** What `main.ts` hands down: nothing below reads the process by itself. */
+export interface Host {
+  readonly argv: readonly string[];
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly exit: (code: number) => never;
+}
+
+type Command = (argv: readonly string[], host: Host) => Promise<void> | void;
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  serve: async (argv, host) => {
+    const loaded = loadSettings({ argv, env: host.env, transport: "stdio" });
+    await serve(loaded, host);
+  },
+  sandbox: async (argv) => (await import("./sandbox.ts")).sandbox(argv, host),
+  demo: async (_argv, host) => (await import("./demo.ts")).demo(host),
+  docs: async (argv) => (await import("./docs.ts")).docs(argv),
+};
+
+/** A word in front of the flags is a command; without one the server is served. */
+export async function run(host: Host): Promise<void> {
+  const [first = "", ...rest] = host.argv;
+  if (["--help", "-h", "help"].includes(first)) return console.log(usage());
+  if (["--version", "-v", "version"].includes(first)) return console.log(VERSION);
+  const isWord = first !== "" && !first.startsWith("-");
+  const command = COMMANDS[isWord ? first : "serve"];
+  try {
+    if (!command) {
+      const near = nearest(first, Object.keys(COMMANDS))[0];
+      throw new SettingsError(
+        `There is no command "${first}"${near ? `; the nearest is "${near}"` : ""}. Commands: ${Object.keys(COMMANDS).join(", ")}.`,
+      );
+    }
+    await command(isWord ? rest : host.argv, host);
+  } catch (error) {
+    if (!(error instanceof SettingsError || error instanceof BridgeError)) throw error;
+    console.error(error.message);
+    host.exit(2);
+  }
+}

@@ -1,0 +1,27 @@
+import { createBridge } from "../app.ts";
+import type { Loaded } from "../config/load.ts";
+import { createLog } from "../log.ts";
+import { serveOverStdio } from "../transport/stdio.ts";
+import { VERSION } from "../version.ts";
+
+/** Starts the embedded GitLab and points the settings at it. */
+async function onSandbox(loaded: Loaded): Promise<Loaded> {
+  const { startSandbox } = await import("../sandbox/server.ts");
+  const sandbox = await startSandbox();
+  const token = loaded.settings.token ?? sandbox.tokens.maria;
+  return { ...loaded, settings: Object.freeze({ ...loaded.settings, url: sandbox.url, token }) };
+}
+
+/** `serve`: MCP over stdio until the client goes. Nothing is sent to GitLab before it is needed. */
+export async function serve(loaded: Loaded, environment: { readonly cwd: string; readonly exit: (code: number) => never }): Promise<void> {
+  const { settings, warnings } = loaded.settings.sandbox ? await onSandbox(loaded) : loaded;
+  const log = createLog({ level: settings.logLevel });
+  for (const warning of warnings) log.warn(warning);
+  const bridge = createBridge({ settings, log, version: VERSION, cwd: environment.cwd });
+  const connection = bridge.connect();
+  serveOverStdio({
+    createServer: (link) => bridge.createServer(connection, link),
+    onError: (error) => log.debug(error.message),
+    onEnd: () => environment.exit(0),
+  });
+}

@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { pickRoute } from "../catalog/route.ts";
+import { toSignature } from "../catalog/schema.ts";
+import type { Action, Call, CallContext, Facts, Outcome, Question } from "../catalog/types.ts";
+import { BridgeError } from "../errors.ts";
+import type { Policy, Verdict } from "../policy/policy.ts";
+import type { Registry } from "../registry/registry.ts";
+import { type NormalizeOptions, normalizeParams } from "./params.ts";
+
+export interface RoadParts {
+  readonly registry: Registry;
+  readonly policy: Policy;
+  /** What is known about the caller now; a call does not wait for more. */
+  readonly facts: (context: CallContext) => Facts;
+  /** How params are completed for this caller: instance, current project, users. */
+  readonly normalize: (context: CallContext) => NormalizeOptions;
+}
+
+export interface RoadRequest {
+  /** Id, tool name or alias. */
+  readonly name: string;
+  readonly params: unknown;
+  readonly confirm?: boolean;
+  /** Refuse anything but reads, with this sentence. */
+  readonly readsOnly?: string;
+}
+
+/** The one road (DESIGN.md §7): every call, from whatever surface, goes through here. */
+export interface Road {
+  run(request: RoadRequest, context: CallContext): Promise<Outcome>;
+}
+
+type Permitted = Extract<Verdict, { permitted: true }>;
+
+function permit(parts: RoadParts, action: Action, request: RoadRequest, context: CallContext): Permitted {
+  const verdict = parts.policy.verdict(action, parts.facts(context));
+  if (!verdict.permitted) throw parts.policy.refusal(action, verdict.reason);
+  if (request.readsOnly && action.effect !== "read") throw new BridgeError("invalid_params", `${action.id} is not a read.`, request.readsOnly);
+  return verdict;
+}
+
+/** Digest of action, params and caller: what an answer to a question is good for. */
+export function bindingOf(action: Action, params: unknown, context: CallContext): string {
+  const { instance, user } = context.principal;
+  return createHash("sha256")
+    .update(JSON.stringify([action.id, params, instance, user?.id ?? null]))
+    .digest("base64url");
+}
+
+const clip = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
+
+function ask(action: Action, params: unknown, context: CallContext): Question {
+  return {
+    message: `${action.title}? ${clip(JSON.stringify(params), 300)} This cannot simply be undone.`,
+    binding: bindingOf(action, params, context),
+  };
+}
+
+/** Undefined = go on; a question = pause. @throws BridgeError confirmation_required */
+function agreement(parts: RoadParts, action: Action, call: Call, confirm: boolean, context: CallContext): Question | undefined {
+  const mode = parts.policy.settings.confirm;
+  const signature = toSignature(action, context.project !== undefined);
+  if (context.answer && context.answer.binding === bindingOf(action, call.params, context)) {
+    if (context.answer.accepted) return undefined;
+    const hint = "Nothing was sent. Do not ask again unless the user changes their mind.";
+    throw new BridgeError("confirmation_required", `The user did not agree to ${action.id}.`, hint, { signature });
+  }
+  if (mode === "flag" && confirm) return undefined;
+  if (context.canAsk) return ask(action, call.params, context);
+  if (mode === "human") {
+    const hint = "Nothing was sent. This server asks a person, and this client cannot pass the question on; tell the user.";
+    throw new BridgeError("confirmation_required", `${action.id} needs a person's agreement.`, hint, { rule: "confirm" });
+  }
+  const hint = "Nothing was sent. Ask the user; if they agree, call again with the same params and confirm: true.";
+  throw new BridgeError("confirmation_required", `${action.id} is destructive.`, hint, { rule: "confirm", signature });
+}
+
+function stopIfCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new BridgeError("cancelled", "The call was cancelled before anything was sent.", "Call again if it is still wanted.");
+}
+
+export function createRoad(parts: RoadParts): Road {
+  const run = async (request: RoadRequest, context: CallContext): Promise<Outcome> => {
+    const action = parts.registry.resolve(request.name);
+    const verdict = permit(parts, action, request, context);
+    const normal = await normalizeParams(action, request.params, parts.normalize(context));
+    const call: Call = {
+      action,
+      params: normal.params,
+      wanted: normal.wanted,
+      ...(action.http ? { route: pickRoute(action, normal.params) } : {}),
+      run: (name, params) => run({ name, params }, context),
+    };
+    const source = parts.registry.source(action.source);
+    if (verdict.preview) return { kind: "preview", preview: await source.preview(call, context) };
+    if (verdict.confirm) {
+      const question = agreement(parts, action, call, request.confirm ?? normal.confirm ?? false, context);
+      if (question) return { kind: "needs_input", question };
+    }
+    stopIfCancelled(context.signal);
+    return await source.run(call, context);
+  };
+  return { run };
+}

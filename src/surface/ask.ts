@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import {
+  createRequestStateCodec,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type RequestStateCodec,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { Answer, Question } from "../catalog/types.ts";
+
+interface State {
+  /** Digest of action, params and principal: the answer is good for this call and no other. */
+  readonly binding: string;
+  readonly nonce: string;
+}
+
+/** How long an answer to a question is good for (seconds). */
+const TTL = 600;
+/** Spent nonces that are remembered; a state expires long before so many were asked. */
+const SPENT_CAP = 10_000;
+
+/** Asks the person at the client, in both eras, with a state that cannot be forged, changed, or used twice. */
+export interface Asker {
+  readonly verify: RequestStateCodec<State>["verify"];
+  ask(question: Question): Promise<InputRequiredResult>;
+  /** The answer that this request brings, if it brings one. */
+  answerIn(context: ServerContext): Answer | undefined;
+}
+
+export function createAsker(): Asker {
+  const codec = createRequestStateCodec<State>({ key: randomBytes(32), ttlSeconds: TTL });
+  const spent = new Set<string>();
+  return {
+    verify: codec.verify,
+    async ask(question) {
+      return inputRequired({
+        inputRequests: {
+          confirm: inputRequired.elicit({
+            message: question.message,
+            requestedSchema: {
+              type: "object",
+              properties: { confirm: { type: "boolean", title: "Yes, do it" } },
+              required: ["confirm"],
+            },
+          }),
+        },
+        requestState: await codec.mint({ binding: question.binding, nonce: randomBytes(9).toString("base64url") }),
+      });
+    },
+    answerIn(context) {
+      const view = inputResponse(context.mcpReq.inputResponses, "confirm");
+      const state = context.mcpReq.requestState<State>();
+      if (view.kind !== "elicit" || !state || typeof state !== "object" || spent.has(state.nonce)) return undefined;
+      if (spent.size >= SPENT_CAP) spent.clear();
+      spent.add(state.nonce);
+      return { accepted: view.action === "accept" && view.content?.confirm === true, binding: state.binding };
+    },
+  };
+}

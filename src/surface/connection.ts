@@ -1,0 +1,86 @@
+import type { Action, CallContext, Effect, Facts, Outcome } from "../catalog/types.ts";
+import type { Settings } from "../config/options.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Session } from "../registry/session.ts";
+
+/** What the transport knows of the client at the other end. */
+export interface Link {
+  readonly era: "legacy" | "modern";
+  readonly transport: "stdio" | "http";
+  /** The client can be told of a changed list now (modern stdio: while it listens). */
+  canTell(): boolean;
+}
+
+/** The road of the executor, as the surface needs it. */
+export interface Runner {
+  run(
+    request: { readonly name: string; readonly params: unknown; readonly confirm?: boolean; readonly readsOnly?: string },
+    context: CallContext,
+  ): Promise<Outcome>;
+}
+
+export interface FindOptions {
+  readonly limit?: number;
+  readonly toolset?: string;
+  readonly effect?: Effect;
+  readonly explain?: boolean;
+  readonly permitted: (action: Action) => boolean;
+}
+
+export interface FoundRow {
+  readonly action: Action;
+  readonly score: number;
+  readonly exact?: boolean;
+  readonly why?: readonly string[];
+}
+
+export interface Found {
+  readonly query: string;
+  readonly count: number;
+  readonly confident: boolean;
+  readonly results: readonly FoundRow[];
+  readonly withheld: readonly Action[];
+  readonly suggestions: readonly string[];
+}
+
+/** The search of the discovery room, as the surface needs it. */
+export interface Finder {
+  find(query: string, options: FindOptions): Found;
+}
+
+/** What is known about caller and instance. */
+export interface FactSource {
+  /** What is known already; never waits. */
+  known(context: CallContext): Facts;
+  /** Asks GitLab for what is not known yet, within a deadline. */
+  learn(context: CallContext): Promise<Facts>;
+}
+
+/** One client's connection: its settings, policy, switches and the shared rooms behind them. */
+export interface Connection {
+  readonly settings: Settings;
+  readonly policy: Policy;
+  readonly registry: Registry;
+  readonly session: Session;
+  /** Heavy rooms are loaded when first needed, not at the start. */
+  readonly runner: () => Promise<Runner>;
+  readonly finder: () => Promise<Finder>;
+  readonly facts: FactSource;
+  /** The connection's current project, read lazily. */
+  readonly project: () => string | undefined;
+  readonly version: string;
+}
+
+/** Whether this client's list may change now (the table of DESIGN.md §4). */
+export function maySwitch(settings: Settings, link: Link): boolean {
+  if (settings.enablement === "strict") return false;
+  if (settings.enablement === "session") return true;
+  if (link.era === "legacy") return true;
+  return link.transport === "stdio" && link.canTell();
+}
+
+/** Whether a change of the list could ever be told: fixed before the client connects. */
+export function advertisesListChanged(settings: Settings, era: Link["era"], transport: Link["transport"]): boolean {
+  return settings.enablement !== "strict" && (era === "legacy" || transport === "stdio");
+}

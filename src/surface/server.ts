@@ -1,0 +1,166 @@
+import {
+  type CallToolResult,
+  type ClientCapabilities,
+  type InputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+  type Tool,
+} from "@modelcontextprotocol/server";
+import * as z from "zod";
+import type { CallContext, Outcome } from "../catalog/types.ts";
+import { BridgeError } from "../errors.ts";
+import { nearest } from "../nearest.ts";
+import type { Asker } from "./ask.ts";
+import { advertisesListChanged, type Connection, type Link } from "./connection.ts";
+import { ENTRY_TOOLS, entryTool, entryToolsFor } from "./entry.ts";
+import { toInstructions } from "./instructions.ts";
+import { listTools, namer } from "./list.ts";
+import { renderAnswer, renderError, renderOutcome, type ToolResult } from "./render.ts";
+import type { Answer, EntryTool, ToolCall } from "./tool.ts";
+
+export interface ServerParts {
+  readonly connection: Connection;
+  readonly link: Link;
+  readonly asker: Asker;
+  /** Credential and principal of one request. */
+  readonly caller: () => Pick<CallContext, "principal" | "credential">;
+  readonly onBug: (error: unknown) => void;
+}
+
+const canBeAsked = (capabilities: ClientCapabilities | undefined): boolean => {
+  const elicitation = capabilities?.elicitation;
+  return elicitation !== undefined && (elicitation.form !== undefined || Object.keys(elicitation).length === 0);
+};
+
+function toContext(parts: ServerParts, server: Server, context: ServerContext): CallContext {
+  const { mcpReq } = context;
+  const token = mcpReq._meta?.progressToken;
+  const answer = parts.asker.answerIn(context);
+  const project = parts.connection.project();
+  const client = server.getClientVersion()?.name;
+  return {
+    ...parts.caller(),
+    signal: mcpReq.signal,
+    canAsk: canBeAsked(server.getClientCapabilities()),
+    meta: mcpReq._meta ?? {},
+    ...(answer ? { answer } : {}),
+    ...(project === undefined ? {} : { project }),
+    ...(client === undefined ? {} : { client }),
+    ...(token === undefined
+      ? {}
+      : {
+          progress: (progress) => {
+            // A client that went away is told nothing; the run itself is stopped by the signal.
+            void mcpReq.notify({ method: "notifications/progress", params: { progressToken: token, ...progress } }).catch(() => {});
+          },
+        }),
+  };
+}
+
+const validators = new WeakMap<EntryTool, z.ZodType>();
+
+/** @throws BridgeError invalid_params naming each wrong argument. */
+function checkArguments(tool: EntryTool, args: Readonly<Record<string, unknown>>): void {
+  const properties = Object.keys((tool.inputSchema.properties ?? {}) as object);
+  const unknown = Object.keys(args).filter((name) => !properties.includes(name) && name !== "explain");
+  const validator = validators.get(tool) ?? z.fromJSONSchema(tool.inputSchema as Parameters<typeof z.fromJSONSchema>[0]);
+  validators.set(tool, validator);
+  const result = validator.safeParse(args);
+  if (result.success && unknown.length === 0) return;
+  const fields: Record<string, string> = Object.fromEntries(
+    (result.error?.issues ?? []).map((issue) => [issue.path.join(".") || tool.name, issue.message]),
+  );
+  for (const name of unknown) fields[name] = `unknown; nearest: ${nearest(name, properties).join(", ") || "none"}`;
+  const usage = `${tool.name}(${properties.join(", ")})`;
+  throw new BridgeError("invalid_params", `${tool.name} was not called right.`, "Correct the arguments and call again.", {
+    fields,
+    signature: usage,
+  });
+}
+
+/** `null`, and a list sent as JSON text, are understood. */
+function tidy(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, name === "tools" && typeof value === "string" ? value.split(/[\s,]+/) : value]),
+  );
+}
+
+const isAnswer = (value: Answer | Outcome): value is Answer => !("kind" in value);
+
+type Called = { readonly entry: EntryTool } | { readonly action: string };
+
+/** What a called name means. @throws ProtocolError -32602 for a name that exists nowhere. */
+function lookUp(connection: Connection, name: string): Called {
+  const { prefix } = connection.settings;
+  const bare = name.startsWith(prefix) ? name.slice(prefix.length) : name;
+  const entry = entryTool(bare);
+  if (entry) return { entry };
+  if (connection.registry.tool(bare)) return { action: bare };
+  try {
+    return { action: connection.registry.resolve(bare).id };
+  } catch {
+    const known = [...ENTRY_TOOLS.map((tool) => tool.name), ...connection.registry.actions().map((action) => action.tool)];
+    const near = nearest(bare, known).map((tool) => `${prefix}${tool}`);
+    const hint = near.length > 0 ? ` Nearest: ${near.join(", ")}.` : "";
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${name.slice(0, 100)}".${hint}`);
+  }
+}
+
+async function callTool(parts: ServerParts, server: Server, name: string, rawArgs: Record<string, unknown>, context: ServerContext) {
+  const { connection, link } = parts;
+  const called = lookUp(connection, name);
+  const callContext = toContext(parts, server, context);
+  if ("action" in called) {
+    const runner = await connection.runner();
+    return await finish(parts, await runner.run({ name: called.action, params: rawArgs }, callContext));
+  }
+  const args = tidy(rawArgs);
+  checkArguments(called.entry, args);
+  const call: ToolCall = {
+    connection,
+    link,
+    context: callContext,
+    named: namer(connection),
+    tellListChanged: () => context.mcpReq.notify({ method: "notifications/tools/list_changed" }),
+  };
+  return await finish(parts, await called.entry.run(args, call));
+}
+
+async function finish(parts: ServerParts, result: Answer | Outcome): Promise<ToolResult | InputRequiredResult> {
+  if (isAnswer(result)) return renderAnswer(result);
+  if (result.kind === "needs_input") return await parts.asker.ask(result.question);
+  return renderOutcome(result);
+}
+
+/** An SDK server for one connection. Makes no session and sends nothing to GitLab: the SDK also calls this for probes. */
+export function createServer(parts: ServerParts): Server {
+  const { connection, link } = parts;
+  const { settings } = connection;
+  const title = settings.name ? `GitLab toolset bridge (${settings.name})` : "GitLab toolset bridge";
+  const server = new Server(
+    { name: "gitlab-toolset-bridge", title, version: connection.version },
+    {
+      capabilities: { tools: advertisesListChanged(settings, link.era, link.transport) ? { listChanged: true } : {} },
+      instructions: toInstructions(connection, entryToolsFor(connection)),
+      requestState: { verify: parts.asker.verify },
+    },
+  );
+  server.setRequestHandler("tools/list", () => {
+    connection.session.listed();
+    return { tools: listTools(connection) as unknown as Tool[] };
+  });
+  server.setRequestHandler("tools/call", async (request, context) => {
+    try {
+      const result = await callTool(parts, server, request.params.name, request.params.arguments ?? {}, context);
+      return result as unknown as CallToolResult | InputRequiredResult;
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      if (!(error instanceof BridgeError)) parts.onBug(error);
+      return renderError(error) as unknown as CallToolResult;
+    }
+  });
+  return server;
+}

@@ -1,0 +1,48 @@
+import { toInputSchema, toSignature } from "../catalog/schema.ts";
+import type { Action, JsonSchema } from "../catalog/types.ts";
+import type { Connection } from "./connection.ts";
+import type { Annotations } from "./tool.ts";
+
+/** The signature as this connection sees it: a current project makes `project_id` optional. */
+export const signatureFor = (connection: Connection, action: Action): string => toSignature(action, connection.project() !== undefined);
+
+/** Required and common parameters: what listed, found and enabled schemas show. */
+export const listedSchema = (connection: Connection, action: Action): JsonSchema =>
+  toInputSchema(action, { detail: "listed", project: connection.project() !== undefined });
+
+export const fullSchema = (connection: Connection, action: Action): JsonSchema =>
+  toInputSchema(action, { detail: "full", project: connection.project() !== undefined });
+
+/** Writes that end in the same state however often they are sent. */
+const isIdempotent = (action: Action) => action.http?.[0] === "PUT" || action.http?.[0] === "DELETE";
+
+export function annotationsFor(action: Action): Annotations {
+  if (action.effect === "read") return { readOnlyHint: true, openWorldHint: true };
+  return {
+    readOnlyHint: false,
+    destructiveHint: action.effect === "destructive",
+    ...(isIdempotent(action) ? { idempotentHint: true } : {}),
+    openWorldHint: true,
+  };
+}
+
+/** A tool of `tools/list`, as it goes over the wire. */
+export interface ListedTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly annotations: Annotations;
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+export function toListedTool(connection: Connection, action: Action, named: (tool: string) => string): ListedTool {
+  return {
+    name: named(action.tool),
+    title: action.title,
+    description: action.about,
+    inputSchema: listedSchema(connection, action),
+    annotations: annotationsFor(action),
+    _meta: { "com.gitlab/toolset": action.toolset },
+  };
+}

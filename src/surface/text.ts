@@ -1,0 +1,44 @@
+/** Control characters are dropped: they could hide text from a reader. */
+const clean = (text: string) => text.replace(/[^\P{Cc}\t\n\r]/gu, "");
+
+function inline(value: unknown): string {
+  if (value === null || value === undefined) return "–";
+  if (typeof value === "string") return clean(value).replace(/\s*\n\s*/g, " ⏎ ");
+  if (Array.isArray(value)) return value.map(inline).join(", ");
+  if (typeof value === "object")
+    return Object.entries(value)
+      .map(([key, inner]) => `${key}=${inline(inner)}`)
+      .join("; ");
+  return String(value);
+}
+
+/** An object as `key: value` lines; long text keeps its own lines below its key. */
+function objectLines(value: Readonly<Record<string, unknown>>): string {
+  return Object.entries(value)
+    .map(([key, inner]) => {
+      if (typeof inner === "string" && inner.includes("\n")) return `${key}:\n${clean(inner)}`;
+      if (Array.isArray(inner) && inner.some((item) => typeof item === "object" && item !== null))
+        return `${key}:\n${inner.map((item) => `- ${inline(item)}`).join("\n")}`;
+      return `${key}: ${inline(inner)}`;
+    })
+    .join("\n");
+}
+
+/** One line per row where all rows have the same keys: a header, then the values. */
+function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
+  const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const lines = rows.map((row) => keys.map((key) => (row[key] === undefined ? "" : inline(row[key]).replaceAll("|", "¦"))).join(" | "));
+  return [keys.join(" | "), ...lines].join("\n");
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The text form of a value: fewer tokens than JSON and nothing lost that the next call needs. */
+export function toLines(value: unknown): string {
+  if (Array.isArray(value)) {
+    if (value.length > 0 && value.every(isObject)) return table(value);
+    return value.map((item) => `- ${inline(item)}`).join("\n");
+  }
+  return isObject(value) ? objectLines(value) : inline(value);
+}

@@ -1,0 +1,169 @@
+import { BridgeError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { Overdue, toCancelled, toFailure, toNetworkError, toOutcomeUnknown, toTimeout } from "./failures.ts";
+import { notGitLab } from "./gitlab-errors.ts";
+import type { Network } from "./network.ts";
+import { hostOf, nameOf, type Target } from "./target.ts";
+
+export type Fetch = typeof globalThis.fetch;
+
+/** One request, with every header, as it leaves. */
+export interface Outgoing {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Names in `headers` that must not reach another origin. */
+  readonly secretHeaders: readonly string[];
+  readonly body?: string | FormData;
+  readonly target: Target;
+}
+
+/** One answer, read to its end. */
+export interface Incoming {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Uint8Array;
+  /** A write was accepted, but its answer broke off. */
+  readonly broken?: boolean;
+}
+
+export interface ExchangeParts {
+  readonly fetch: Fetch;
+  readonly network: Network;
+  readonly timeout: number;
+  readonly log: Log;
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const MOST_REDIRECTS = 5;
+export const MOST_BYTES = 32 * 1024 * 1024;
+
+function moved(target: Target, status: number, location: URL): BridgeError {
+  const id = /\/projects\/([^/]+)/.exec(location.pathname)?.[1];
+  const where = id ? `project_id: ${decodeURIComponent(id)}` : `the new place, ${location.origin}${location.pathname}`;
+  return new BridgeError(
+    "not_found",
+    `${nameOf(target)}: it has moved to ${location.origin}${location.pathname}; the request was not sent on.`,
+    `Nothing was changed. Repeat the call with ${where}.`,
+    { status },
+  );
+}
+
+function step(response: Response, from: URL, target: Target): URL | undefined {
+  const location = response.headers.get("location");
+  if (!REDIRECTS.has(response.status) || location === null) return undefined;
+  if (!URL.canParse(location, from.href)) throw notGitLab(target, response.status);
+  const to = new URL(location, from);
+  if (!/^https?:$/.test(to.protocol) || (from.protocol === "https:" && to.protocol === "http:")) throw notGitLab(target, response.status);
+  return to;
+}
+
+const without = (headers: Readonly<Record<string, string>>, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
+
+/** Follows redirects of GET by hand, without the credential once another origin is reached; others are not followed. */
+async function follow(request: Outgoing, parts: ExchangeParts, signal: AbortSignal): Promise<Response> {
+  let { url, headers } = request;
+  for (let hop = 0; ; hop++) {
+    const dispatcher = await parts.network.dispatcher(url);
+    signal.throwIfAborted();
+    const init = { method: request.method, headers, body: request.body, redirect: "manual", signal, dispatcher };
+    const response = await parts.fetch(url, init as unknown as RequestInit);
+    const to = step(response, url, request.target);
+    if (!to) return response;
+    await response.body?.cancel();
+    if (request.target.effect !== "read" || request.method !== "GET") throw moved(request.target, response.status, to);
+    if (hop >= MOST_REDIRECTS) throw notGitLab(request.target, response.status);
+    if (to.origin !== url.origin) headers = without(headers, request.secretHeaders);
+    parts.log.debug(`${nameOf(request.target)}: followed to ${to.origin}${to.pathname}`);
+    url = to;
+  }
+}
+
+function tooLarge(target: Target): BridgeError {
+  const hint = "Ask for less: a smaller limit, a filter, a part of the file; or fetch it outside of this server.";
+  return new BridgeError(
+    "too_large",
+    `${nameOf(target)}: the answer of ${hostOf(target)} is larger than ${MOST_BYTES / 1_048_576} MB.`,
+    hint,
+  );
+}
+
+async function readAll(response: Response, target: Target): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    size += part.value.byteLength;
+    if (size > MOST_BYTES) {
+      await reader?.cancel();
+      throw tooLarge(target);
+    }
+    chunks.push(part.value);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+interface Clock {
+  readonly signal: AbortSignal;
+  stop(): void;
+}
+
+/** The caller's signal and the time limit in one; the limit covers headers and body. */
+function startClock(ms: number, caller: AbortSignal): Clock {
+  const controller = new AbortController();
+  const cancel = () => controller.abort(caller.reason);
+  const timer = setTimeout(() => controller.abort(new Overdue()), ms);
+  if (caller.aborted) cancel();
+  else caller.addEventListener("abort", cancel, { once: true });
+  return {
+    signal: controller.signal,
+    stop() {
+      clearTimeout(timer);
+      caller.removeEventListener("abort", cancel);
+    },
+  };
+}
+
+export class Lost extends Error {
+  override readonly name = "Lost";
+  readonly told: BridgeError;
+
+  constructor(told: BridgeError) {
+    super(told.message, { cause: told });
+    this.told = told;
+  }
+}
+
+function explain(error: unknown, signal: AbortSignal, target: Target, timeout: number): unknown {
+  if (error instanceof BridgeError) return error;
+  if (signal.aborted) return signal.reason instanceof Overdue ? toTimeout(target, timeout) : toCancelled(target, true);
+  const failure = toFailure(error);
+  const told = toNetworkError(failure, target, error);
+  return failure.kind === "lost" && told.code !== "outcome_unknown" ? new Lost(told) : told;
+}
+
+/**
+ * Sends once and reads the answer to its end.
+ * @throws Lost where a read may be tried again, BridgeError for everything else.
+ */
+export async function exchange(request: Outgoing, parts: ExchangeParts, caller: AbortSignal): Promise<Incoming> {
+  const { target } = request;
+  const clock = startClock(parts.timeout, caller);
+  try {
+    const response = await follow(request, parts, clock.signal);
+    const head = { status: response.status, headers: Object.fromEntries(response.headers) };
+    try {
+      return { ...head, bytes: await readAll(response, target) };
+    } catch (error) {
+      if (target.effect === "read") throw error;
+      if (response.ok) return { ...head, bytes: new Uint8Array(), broken: true };
+      if (response.status < 500) return { ...head, bytes: new Uint8Array() };
+      throw toOutcomeUnknown(`the answer (HTTP ${response.status}) broke off`, target, response.status, error);
+    }
+  } catch (error) {
+    throw explain(error, clock.signal, target, parts.timeout);
+  } finally {
+    clock.stop();
+  }
+}

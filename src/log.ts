@@ -1,0 +1,51 @@
+/** Levels from quiet to talkative; a log writes its own level and everything before it. */
+export const LOG_LEVELS = ["silent", "error", "warn", "info", "debug"] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface Log {
+  readonly error: (message: string) => void;
+  readonly warn: (message: string) => void;
+  readonly info: (message: string) => void;
+  readonly debug: (message: string) => void;
+  /** From now on the value is masked wherever it turns up. */
+  readonly hide: (secret: string) => void;
+  /** The text without any known or recognisable secret. */
+  readonly mask: (text: string) => string;
+}
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  readonly write?: (line: string) => void;
+}
+
+export const MASK = "[masked]";
+
+/** Shorter values would blank out ordinary words. */
+const SHORTEST = 6;
+
+const KNOWN_FORMS: readonly (readonly [RegExp, string])[] = [
+  [/\b(gl[a-z]{2,6}-)[A-Za-z0-9_.-]{8,}/g, `$1${MASK}`],
+  [/\b(bearer\s+)[^\s"',]+/gi, `$1${MASK}`],
+  [/\b((?:private|job|deploy)-token["':\s=]+)[^\s"',}]+/gi, `$1${MASK}`],
+  [/([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/@]+@/gi, `$1${MASK}@`],
+  [/([?&](?:private_token|access_token|job_token|token)=)[^&\s"']+/gi, `$1${MASK}`],
+];
+
+/** Masks tokens by their form: prefixes of GitLab, credentials in headers, URLs and queries. */
+export function maskForms(text: string): string {
+  return KNOWN_FORMS.reduce((masked, [form, by]) => masked.replace(form, by), text);
+}
+
+/** Writes to stderr only: stdout belongs to the protocol. */
+export function createLog({ level, write = (line) => process.stderr.write(line) }: LogOptions): Log {
+  const secrets = new Set<string>();
+  const mask = (text: string) => maskForms([...secrets].reduce((masked, secret) => masked.replaceAll(secret, MASK), text));
+  const at = (own: LogLevel) => (message: string) => {
+    if (LOG_LEVELS.indexOf(own) <= LOG_LEVELS.indexOf(level)) write(`${own}: ${mask(message)}\n`);
+  };
+  const hide = (secret: string) => {
+    if (secret.length >= SHORTEST) secrets.add(secret);
+  };
+  return Object.freeze({ error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug"), hide, mask });
+}

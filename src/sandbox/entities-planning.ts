@@ -1,4 +1,5 @@
-import type { Issue, Json, Label, Milestone, World } from "./types.ts";
+import { ancestry, groupOf } from "./access.ts";
+import type { Issue, Json, Label, Milestone, Project, World } from "./types.ts";
 
 const THEIRS = { project: "project_id", group: "group_id" } as const;
 
@@ -69,3 +70,15 @@ export const timeStats = (row: Pick<Issue, "time_estimate" | "total_time_spent">
   human_time_estimate: humanTime(row.time_estimate),
   human_total_time_spent: humanTime(row.total_time_spent),
 });
+
+/** Milestones that an issue of the project may have. */
+export function milestonesOf(world: World, project: Project): Milestone[] {
+  const groups = ancestry(world, groupOf(world, project)).map(({ id }) => id);
+  return world.milestones.filter((row) => (row.source === "project" ? row.source_id === project.id : groups.includes(row.source_id)));
+}
+
+/** The milestone of an issue or merge request as JSON, or null. */
+export function shownMilestone(world: World, id: number | null): Json | null {
+  const milestone = world.milestones.find((row) => row.id === id);
+  return milestone ? milestoneJson(world, milestone) : null;
+}

@@ -285,7 +285,12 @@ export interface World {
   /** State of one part, made on first use: `world.part("git", createGitStore)`. */
   part<T>(name: string, make: () => T): T;
   /** Set by the parts that know. */
-  readonly hooks: { git?: GitHooks; mergeRequests?: MergeRequestHooks };
+  readonly hooks: {
+    git?: GitHooks;
+    mergeRequests?: MergeRequestHooks;
+    /** Issue by global id, for to-do items. */
+    issue?: (request: Request, id: number) => Json | undefined;
+  };
   readonly search: Map<string, SearchScope>;
   /** Called after a project was made; `from` is the origin of a fork. */
   readonly onProject: ((project: Project, options: { from?: Project; readme: boolean }) => void)[];
@@ -363,6 +368,8 @@ export interface IssuableKind {
   /** The one that the path names; throws 404 where it is absent or hidden from the caller. */
   readonly find: (request: Request) => Issuable;
   readonly json: (request: Request, issuable: Issuable) => Json;
+  /** Checks where a comment on a diff stands and answers its full position; throws 400. Absent: no comments on diffs. */
+  readonly position?: (request: Request, issuable: Issuable, position: Readonly<Json>) => Json;
 }
 
 export interface RecordedRequest {

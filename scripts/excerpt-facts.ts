@@ -36,10 +36,11 @@ const OUT = "fixtures/facts/operations.json";
 
 const skeleton = (method: string, path: string) => `${method} ${path.replace(/\{[^}]*\}/g, "{}")}`;
 
+/** Files of rows are arrays; dictionaries lie beside them. */
 function wantedRoutes(): Set<string> {
   const rows = readdirSync(DATA)
-    .filter((file) => file.endsWith(".json") && file !== "params.json")
-    .flatMap((file) => JSON.parse(readFileSync(`${DATA}/${file}`, "utf8")) as Row[]);
+    .map((file) => JSON.parse(readFileSync(`${DATA}/${file}`, "utf8")) as unknown)
+    .flatMap((content) => (Array.isArray(content) ? (content as Row[]) : []));
   return new Set(
     rows.flatMap((row) => [...(row.http ? [row.http] : []), ...(row.routes ?? [])].map(([method, path]) => skeleton(method, path))),
   );

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { loadActions } from "../../src/catalog/load.ts";
+import type { Action, Effect } from "../../src/catalog/types.ts";
+import { expectBites, expectKept, type Law } from "./law.ts";
+
+/** POST and PUT that change nothing. The door to GitLab lets them through on a read-only server. */
+const READING_POSTS: Readonly<Record<string, string>> = {
+  "ci_config.lint": "checks a CI file that is sent along; stores nothing",
+  "glql.run": "a query; POST only because it is long",
+  "markdown.render": "renders a text that is sent along; stores nothing",
+};
+
+/** DELETE that takes back a mark, a link or something only its author sees: done again in a moment. */
+const MILD_DELETES: Readonly<Record<string, string>> = {
+  "merge_request.emoji_remove": "an emoji",
+  "merge_request.note_emoji_remove": "an emoji",
+  "issue.emoji_remove": "an emoji",
+  "issue.note_emoji_remove": "an emoji",
+  "epic.emoji_remove": "an emoji",
+  "epic.note_emoji_remove": "an emoji",
+  "merge_request.draft_note_delete": "one's own comment that nobody else has seen",
+  "merge_request.dependency_remove": "a link; both merge requests stay",
+  "issue.link_remove": "a link; both issues stay",
+  "epic.child_remove": "a link; both epics stay",
+  "epic.issue_remove": "a link; epic and issue stay",
+  "epic.related_epic_remove": "a link; both epics stay",
+};
+
+/** Words that make a POST, PUT or PATCH destructive. */
+const DESTRUCTIVE_WORDS: Readonly<Record<string, string>> = {
+  merge: "joins for good",
+  transfer: "changes owner and address",
+  archive: "makes everything read-only",
+  rotate: "ends the old secret",
+  revoke: "ends a secret or an access",
+  ban: "shuts a person out",
+  block: "shuts a person out",
+  unprotect: "opens what was guarded",
+  erase: "removes content",
+  stop: "takes an environment down",
+};
+
+/** Other writes that are destructive, and why. */
+const DESTRUCTIVE_WRITES: Readonly<Record<string, string>> = {
+  "merge_train.merge_request_add": "merges as soon as its turn comes",
+  "merge_request.approvals_reset": "drops what other people decided",
+};
+
+const methodOf = (row: Action) => row.http?.[0];
+const wordsOf = (row: Action) => (row.id.split(".")[1] ?? "").replace("merge_request", "change").split("_");
+const hasDestructiveWord = (row: Action) =>
+  [wordsOf(row)[0], wordsOf(row).at(-1)].some((word) => word !== undefined && word in DESTRUCTIVE_WORDS);
+
+/** What DESIGN.md §5 says an action does; nothing where only its author can say (composites, GraphQL). */
+function expectedEffect(row: Action): Effect | undefined {
+  const method = methodOf(row);
+  if (!method) return undefined;
+  if (method === "GET") return "read";
+  if (method === "DELETE") return row.id in MILD_DELETES ? "write" : "destructive";
+  if (row.id in READING_POSTS) return "read";
+  return hasDestructiveWord(row) || row.id in DESTRUCTIVE_WRITES ? "destructive" : "write";
+}
+
+const effects: Law = (rows) =>
+  rows.flatMap((row) => {
+    const expected = expectedEffect(row);
+    return expected === undefined || expected === row.effect ? [] : [`${row.id}: ${row.effect}, should be ${expected}`];
+  });
+
+/** Routes of one row do the same to GitLab: one method for all of them. */
+const oneMethod: Law = (rows) =>
+  rows
+    .filter((row) => (row.routes ?? []).some(([method]) => method !== methodOf(row)))
+    .map((row) => `${row.id}: routes with different methods`);
+
+/** Composites run other actions; those that exist only read. */
+const composites: Law = (rows) =>
+  rows.filter((row) => row.composite && row.effect !== "read").map((row) => `${row.id}: a composite that writes has to be argued for`);
+
+/** A token that is made or renewed is delivered only as `--reveal-secrets` allows. */
+const secrets: Law = (rows) =>
+  rows
+    .filter(
+      (row) =>
+        /(^|_)(tokens?|secret|pipeline_trigger)(_|\.|$)/.test(row.id) && /(^|[._])(create|rotate|reset)$/.test(row.id) && !row.secret,
+    )
+    .map((row) => `${row.id}: makes a secret, but is not marked`);
+
+const made = (method: "POST" | "PUT" | "DELETE" | "GET") => [method, "/projects/{project_id}/things/{thing_id}"] as const;
+
+describe("effects", () => {
+  test("GET reads, DELETE destroys, the rest writes, but for the lists with reasons", () => {
+    expectKept(effects);
+    expectBites(effects, { effect: "write" }, { http: made("DELETE"), effect: "write" }, { http: made("POST"), effect: "read" });
+    expectBites(effects, { id: "thing.transfer", http: made("PUT"), effect: "write" }, { http: made("PUT"), effect: "destructive" });
+    expectBites(effects, { id: "issue.link_remove", http: made("DELETE"), effect: "destructive" });
+  });
+
+  test("the routes of a row share their method", () => {
+    expectKept(oneMethod);
+    expectBites(oneMethod, { routes: [made("PUT")] });
+  });
+
+  test("composites read", () => {
+    expectKept(composites);
+    expectBites(composites, { composite: "sweep", effect: "destructive" });
+  });
+
+  test("rows that make a secret say so", () => {
+    expectKept(secrets);
+    expectBites(secrets, { id: "access_token.rotate", http: made("POST"), effect: "destructive" }, { id: "deploy_token.create" });
+  });
+
+  test("every exception is the exception of a living row", () => {
+    const ids = new Set(loadActions().map(({ id }) => id));
+    const listed = [READING_POSTS, MILD_DELETES, DESTRUCTIVE_WRITES].flatMap((table) => Object.keys(table));
+    expect(listed.filter((id) => !ids.has(id))).toEqual([]);
+  });
+});

@@ -19,7 +19,7 @@ const PINNED: Readonly<Record<string, number>> = {
   ci: 2_700,
   projects: 2_350,
   planning: 2_350,
-  members: 1_700,
+  members: 1_750,
   releases: 1_150,
 };
 

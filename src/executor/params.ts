@@ -88,8 +88,7 @@ function isNothing(value: unknown, param: Param | undefined, action: Action): bo
   const text = typeof value === "string" && value.trim() === "";
   const empty = text || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
   if (!empty) return false;
-  if (!param) return true;
-  if (param.in !== "body") return true;
+  if (param?.in !== "body" || action.composite !== undefined) return true;
   if (!text) return false;
   const holds = param.type === "array" || (param.type === "string" && !param.enum && !param.format);
   return !holds || !(isUpdate(action) || (param.required === true && param.type === "string"));

@@ -6,7 +6,9 @@ export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** GitLab's roles as numbers; `none` is nobody. */
 export const ROLE = { none: 0, minimal: 5, guest: 10, planner: 15, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;
 
-export type Visibility = "private" | "internal" | "public";
+export const VISIBILITIES = ["private", "internal", "public"] as const;
+
+export type Visibility = (typeof VISIBILITIES)[number];
 
 export interface User {
   id: number;

@@ -1,0 +1,96 @@
+import type { CallContext, Facts } from "../catalog/types.ts";
+import { isPlain } from "./slim.ts";
+
+/** Reads one path of GitLab for a caller; any failure is thrown. */
+export type Get = (path: string, context: CallContext, signal: AbortSignal) => Promise<unknown>;
+
+export interface FactOptions {
+  readonly get: Get;
+  /** Milliseconds for all probes together. */
+  readonly deadline?: number;
+  /** Milliseconds until the facts of a credential are asked for again. */
+  readonly lifetime?: number;
+  readonly now?: () => number;
+}
+
+const DEADLINE_MS = 3_000;
+const LIFETIME_MS = 10 * 60_000;
+/** A failed probe is not asked again on every call, and not believed for long. */
+const RETRY_MS = 30_000;
+const MOST_KNOWN = 500;
+
+type Plain = Readonly<Record<string, unknown>>;
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+function userFacts(user: Plain): Pick<Facts, "user"> {
+  const username = text(user.username);
+  if (typeof user.id !== "number" || username === undefined) return {};
+  const name = text(user.name);
+  const admin = typeof user.is_admin === "boolean" ? { admin: user.is_admin } : {};
+  return { user: { id: user.id, username, ...(name === undefined ? {} : { name }), ...admin } };
+}
+
+/** A fine-grained token reports the one scope `granular`: what it may do is not known from it. */
+function tokenFacts(token: Plain): Pick<Facts, "scopes" | "expires_at"> {
+  const scopes = Array.isArray(token.scopes) ? token.scopes.filter((scope): scope is string => typeof scope === "string") : [];
+  const expires = token.expires_at === null ? null : text(token.expires_at);
+  return {
+    ...(scopes.length > 0 && !scopes.includes("granular") ? { scopes } : {}),
+    ...(expires === undefined ? {} : { expires_at: expires }),
+  };
+}
+
+function instanceFacts(metadata: Plain): Pick<Facts, "version" | "enterprise"> {
+  const version = text(metadata.version);
+  return {
+    ...(version === undefined ? {} : { version }),
+    ...(typeof metadata.enterprise === "boolean" ? { enterprise: metadata.enterprise } : {}),
+  };
+}
+
+const PROBES: readonly (readonly [path: string, read: (body: Plain) => Facts])[] = [
+  ["/user", userFacts],
+  ["/personal_access_tokens/self", tokenFacts],
+  ["/metadata", instanceFacts],
+];
+
+interface Known {
+  readonly facts: Promise<{ readonly facts: Facts; readonly complete: boolean }>;
+  readonly since: number;
+  complete: boolean;
+}
+
+const keyOf = ({ credential, principal }: CallContext) =>
+  `${principal.instance}\n${credential ? `${credential.header}:${credential.value}` : "server"}`;
+
+/** Learns, on the first ask and per credential, who the user is, what the token may do and which GitLab it is. What fails stays unknown. */
+export function createFacts({ get, deadline = DEADLINE_MS, lifetime = LIFETIME_MS, now = Date.now }: FactOptions) {
+  const known = new Map<string, Known>();
+  const probe = async (context: CallContext) => {
+    const signal = AbortSignal.timeout(deadline);
+    const answers = await Promise.all(
+      PROBES.map(async ([path, read]) => {
+        const body = await get(path, context, signal).catch(() => undefined);
+        return isPlain(body) ? read(body) : undefined;
+      }),
+    );
+    return { facts: Object.assign({}, ...answers) as Facts, complete: answers.every((answer) => answer !== undefined) };
+  };
+  const start = (context: CallContext): Known => {
+    const entry: Known = { facts: probe(context), since: now(), complete: true };
+    entry.facts.then(({ complete }) => {
+      entry.complete = complete;
+    });
+    return entry;
+  };
+  return async (context: CallContext): Promise<Facts> => {
+    const key = keyOf(context);
+    const old = known.get(key);
+    const fresh = old && now() - old.since < (old.complete ? lifetime : RETRY_MS) ? old : start(context);
+    known.delete(key);
+    known.set(key, fresh);
+    if (known.size > MOST_KNOWN) for (const oldest of known.keys()) if (known.size > MOST_KNOWN) known.delete(oldest);
+    return (await fresh.facts).facts;
+  };
+}

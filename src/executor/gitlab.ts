@@ -1,0 +1,248 @@
+import { GITLAB, loadActions } from "../catalog/load.ts";
+import { isList } from "../catalog/schema.ts";
+import { TOOLSETS } from "../catalog/toolsets.ts";
+import type { Action, Call, CallContext, Facts, Outcome, Source } from "../catalog/types.ts";
+import type { Settings } from "../config/options.ts";
+import type { Log } from "../log.ts";
+import type { Door } from "../policy/door.ts";
+import { toBase, toQuery, toRoot } from "./address.ts";
+import { checkOf } from "./check.ts";
+import { COMPOSITES } from "./composites.ts";
+import { createCredentials } from "./credentials.ts";
+import type { Fetch } from "./exchange.ts";
+import { createFacts } from "./facts.ts";
+import { createRequest, type Request } from "./gitbeaker.ts";
+import { runGraphql } from "./graphql-run.ts";
+import { type ListParts, runList } from "./listing.ts";
+import { createNetwork } from "./network.ts";
+import { nextPosition, toPagingQuery, totalOf } from "./page.ts";
+import type { People } from "./param-people.ts";
+import { createRequesterFn, type Reply, type RequesterParts, type Sending } from "./requester.ts";
+import { notesOf, projectOf, roomOf, shapeRows, toFileOutcome, toRawOutcome, toValueOutcome } from "./result.ts";
+import { hideSecrets, prepareDelivery } from "./secrets.ts";
+import { isPlain } from "./slim.ts";
+import type { Target } from "./target.ts";
+import { toWire, type WireRequest } from "./wire.ts";
+import { toWriteOutcome } from "./written.ts";
+
+export interface GitLabOptions extends Partial<Pick<RequesterParts, "firstWait" | "wait">> {
+  readonly settings: Settings;
+  readonly door: Door;
+  readonly log: Log;
+  readonly version: string;
+  readonly fetch?: Fetch;
+  readonly actions?: () => readonly Action[];
+  /** Where new secrets are written; without it they are refused unless they may stand in the answer. */
+  readonly secretsDirectory?: string;
+}
+
+/** GitLab as a source, with what it knows about the caller. */
+export interface GitLabSource extends Source {
+  /** Asks GitLab, once per credential, who the caller is and what GitLab it is; failures stay unknown. */
+  facts(context: CallContext): Promise<Facts>;
+  /** How names of people become ids for this caller. */
+  people(context: CallContext): People;
+  close(): Promise<void>;
+}
+
+interface Parts {
+  readonly options: GitLabOptions;
+  readonly request: Request;
+  readonly root: string;
+  readonly actions: () => readonly Action[];
+}
+
+function placeOf({ params, action }: Call): string | undefined {
+  const place = params.project_id ?? params.group_id ?? params.user_id;
+  if (place !== undefined) return String(place);
+  const first = Object.entries(action.params).find(([name, { in: where }]) => where === "path" && params[name] !== undefined)?.[0];
+  return first === undefined ? undefined : String(params[first]);
+}
+
+function targetOf(call: Call, parts: Parts): Target {
+  const { action } = call;
+  const place = placeOf(call);
+  const check = checkOf(action, call.params, parts.actions());
+  return {
+    action: action.id,
+    effect: action.effect,
+    instance: parts.root,
+    ...(place === undefined ? {} : { place }),
+    ...(check ? { check } : {}),
+    ...(action.tier ? { tier: action.tier } : {}),
+    ...(action.since ? { since: action.since } : {}),
+  };
+}
+
+function sendingOf(call: Call, context: CallContext, parts: Parts, template: string): Sending {
+  return {
+    template,
+    effect: call.action.effect,
+    target: targetOf(call, parts),
+    ...(context.credential ? { credential: context.credential } : {}),
+    ...(context.client === undefined ? {} : { client: context.client }),
+  };
+}
+
+interface Extra {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly raw?: boolean;
+}
+
+function send(wire: WireRequest, call: Call, context: CallContext, parts: Parts, extra: Extra = {}): Promise<Reply> {
+  return parts.request(wire.method, wire.path, {
+    searchParams: { ...wire.query, ...extra.query },
+    ...(wire.body === undefined ? {} : { body: wire.body }),
+    signal: context.signal,
+    sending: { ...sendingOf(call, context, parts, wire.template), ...(extra.raw ? { raw: true } : {}) },
+  });
+}
+
+const isPaged = ({ paging }: Action) => paging !== undefined && paging !== "none";
+
+function toItems(body: unknown): readonly unknown[] {
+  if (Array.isArray(body)) return body;
+  return body === null || body === undefined || body === "" ? [] : [body];
+}
+
+function listParts(wire: WireRequest, call: Call, context: CallContext, parts: Parts): ListParts {
+  const paged = isPaged(call.action);
+  const own = new URLSearchParams(toQuery(wire.query));
+  return {
+    budget: roomOf(parts.options.settings),
+    paged,
+    shape: (items) => shapeRows(items, call, parts.options.settings, "list"),
+    async read(position, size) {
+      const query = paged ? toPagingQuery(position, size, call.action.id) : {};
+      const { body, headers } = await send(wire, call, context, parts, { query });
+      const sent = new URLSearchParams(own);
+      for (const name of ["per_page", "pagination"]) if (query[name] !== undefined) sent.append(name, query[name]);
+      const next = paged ? nextPosition(headers, sent, size) : undefined;
+      const total = totalOf(headers);
+      return { items: toItems(body), ...(next ? { next } : {}), ...(total === undefined ? {} : { total }) };
+    },
+  };
+}
+
+async function list(wire: WireRequest, call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
+  const outcome = await runList(call, context, listParts(wire, call, context, parts));
+  return { ...outcome, ...notesOf(call, outcome.items) };
+}
+
+async function read(call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
+  const { settings } = parts.options;
+  const { action } = call;
+  const wire = toWire(call);
+  if (action.returns === "text" || action.returns === "binary") {
+    const { body, headers } = await send(wire, call, context, parts, { raw: true });
+    return toRawOutcome(body, headers, call, settings);
+  }
+  if (isList(action)) return list(wire, call, context, parts);
+  const reply = await send(wire, call, context, parts);
+  const file = toFileOutcome(reply.body, call, settings);
+  if (file) return file;
+  if (!Array.isArray(reply.body)) return toValueOutcome(reply.body, call, settings);
+  const rows = reply.body;
+  const whole: ListParts = {
+    budget: roomOf(settings),
+    paged: false,
+    shape: (items) => shapeRows(items, call, settings, "list"),
+    read: async () => ({ items: rows }),
+  };
+  const outcome = await runList(call, context, whole);
+  return { ...outcome, ...notesOf(call, outcome.items) };
+}
+
+async function write(call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
+  const { settings, secretsDirectory } = parts.options;
+  const wire = toWire(call);
+  const vault = await prepareDelivery(call.action, settings, secretsDirectory);
+  try {
+    const reply = await send(wire, call, context, parts);
+    return await toWriteOutcome(reply, call, settings, vault);
+  } catch (error) {
+    await vault?.drop().catch(() => undefined);
+    throw error;
+  }
+}
+
+function run(call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
+  const { action } = call;
+  if (action.composite !== undefined) {
+    const composite = COMPOSITES[action.composite];
+    if (!composite) throw new Error(`${action.id}: there is no composite ${action.composite}`);
+    return composite(call, context);
+  }
+  if (action.graphql !== undefined)
+    return runGraphql(call, action.graphql, sendingOf(call, context, parts, "/graphql"), parts, context.signal);
+  return action.effect === "read" ? read(call, context, parts) : write(call, context, parts);
+}
+
+function bodyOf({ body }: WireRequest, action: Action): Readonly<Record<string, unknown>> {
+  if (body === undefined) return {};
+  const plain =
+    body instanceof FormData
+      ? Object.fromEntries([...body].map(([name, value]) => [name, typeof value === "string" ? value : `file ${value.name}`]))
+      : body;
+  return { body: hideSecrets(plain, action) };
+}
+
+function previewOf(call: Call, parts: Parts): Readonly<Record<string, unknown>> {
+  const { action } = call;
+  if (action.graphql !== undefined)
+    return { method: "POST", path: "/api/graphql", query: action.graphql, variables: hideSecrets(call.params, action) };
+  if (action.composite !== undefined) return { action: action.id, params: hideSecrets(call.params, action) };
+  const wire = toWire(call);
+  const project = projectOf(call);
+  return {
+    action: action.id,
+    effect: action.effect,
+    method: wire.method,
+    path: `${toBase(parts.root).pathname}${wire.path}`,
+    ...(Object.keys(wire.query).length > 0 ? { query: hideSecrets(wire.query, action) } : {}),
+    ...bodyOf(wire, action),
+    ...(project === undefined ? {} : { project }),
+  };
+}
+
+async function get(parts: Parts, path: string, template: string, context: CallContext, signal: AbortSignal): Promise<unknown> {
+  const target: Target = { action: `GET ${template}`, effect: "read", instance: parts.root };
+  const credential = context.credential ? { credential: context.credential } : {};
+  const [bare = path, query = ""] = path.split("?");
+  const searchParams = Object.fromEntries(new URLSearchParams(query));
+  return (await parts.request("GET", bare, { searchParams, signal, sending: { template, effect: "read", target, ...credential } })).body;
+}
+
+async function resolveUser(parts: Parts, username: string, context: CallContext): Promise<number | undefined> {
+  const found = await get(parts, `/users?${new URLSearchParams({ username })}`, "/users", context, context.signal);
+  const user = Array.isArray(found) ? found.find((one) => isPlain(one) && typeof one.id === "number") : undefined;
+  return isPlain(user) ? (user.id as number) : undefined;
+}
+
+/** GitLab's REST and GraphQL API as a source of actions. Nothing is sent, read or loaded before the first call. */
+export function createGitLabSource(options: GitLabOptions): GitLabSource {
+  const { settings, log } = options;
+  const root = toRoot(settings.url);
+  const network = createNetwork(settings);
+  const requesterFn = createRequesterFn({
+    ...options,
+    network,
+    credentials: createCredentials(settings, log),
+    fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
+  });
+  const parts: Parts = { options, root, request: createRequest(root, requesterFn), actions: options.actions ?? loadActions };
+  const facts = createFacts({ get: (path, context, signal) => get(parts, path, path, context, signal) });
+  return {
+    name: GITLAB,
+    toolsets: () => TOOLSETS,
+    actions: parts.actions,
+    run: async (call, context) => run(call, context, parts),
+    preview: async (call) => previewOf(call, parts),
+    facts,
+    people: (context) => ({
+      self: async () => (await facts(context)).user,
+      resolveUser: (username) => resolveUser(parts, username, context),
+    }),
+    close: () => network.close(),
+  };
+}

@@ -1,0 +1,145 @@
+import type { Call, CallContext, Outcome } from "../catalog/types.ts";
+import { BridgeError } from "../errors.ts";
+import { countFitting, fit } from "./budget.ts";
+import { decodeCursor, encodeCursor, type Position } from "./page.ts";
+import { estimateJson } from "./tokens.ts";
+
+/** One page as GitLab gave it. */
+export interface RawPage {
+  readonly items: readonly unknown[];
+  readonly next?: Position;
+  readonly total?: number;
+}
+
+/** Rows made ready for the reader. */
+export interface Shaped {
+  readonly items: readonly unknown[];
+  readonly omitted: number;
+}
+
+export interface ListParts {
+  /** Tokens that the answer may have. */
+  readonly budget: number;
+  /** GitLab pages this list; otherwise it comes whole. */
+  readonly paged: boolean;
+  readonly read: (position: Position | undefined, size: number) => Promise<RawPage>;
+  readonly shape: (items: readonly unknown[]) => Shaped;
+}
+
+export const DEFAULT_LIMIT = 20;
+export const MOST_LIMIT = 100;
+export const MOST_ROWS = 1_000;
+
+/** A row with the place where a later call finds it again. */
+interface Placed {
+  readonly item: unknown;
+  readonly at: Position;
+}
+
+interface Gathered {
+  readonly rows: readonly Placed[];
+  readonly next?: Position;
+  readonly total?: number;
+  readonly omitted: number;
+}
+
+function startOf(call: Call): Position | undefined {
+  const { cursor } = call.wanted;
+  if (cursor === undefined) return undefined;
+  const position = decodeCursor(cursor, call);
+  if (position.kind !== "lines") return position;
+  throw new BridgeError("invalid_params", "cursor: belongs to a text, not to a list", "Leave cursor out to begin the list at its start.");
+}
+
+const sizeOf = ({ wanted }: Call, start: Position | undefined): number => {
+  if (start && start.kind !== "lines") return start.size;
+  return wanted.all ? MOST_LIMIT : Math.min(wanted.limit ?? DEFAULT_LIMIT, MOST_LIMIT);
+};
+
+const skipOf = (position: Position | undefined) => (position && position.kind !== "lines" ? position.skip : 0);
+
+const withSkip = (position: Position | undefined, size: number, skip: number): Position =>
+  position && position.kind !== "lines" ? { ...position, skip } : { kind: "offset", page: 1, size, skip };
+
+function stopIfCancelled(context: CallContext, rows: number): void {
+  if (!context.signal.aborted) return;
+  throw new BridgeError(
+    "cancelled",
+    `The list was cancelled after ${rows} rows.`,
+    "Nothing was changed. Call again only if it is still wanted.",
+  );
+}
+
+async function gatherRows(call: Call, context: CallContext, parts: ListParts): Promise<Gathered> {
+  const rows: Placed[] = [];
+  const start = startOf(call);
+  const size = sizeOf(call, start);
+  let position = start;
+  let omitted = 0;
+  let used = 0;
+  let total: number | undefined;
+  for (;;) {
+    stopIfCancelled(context, rows.length);
+    const page = await parts.read(position, size);
+    const skip = skipOf(position);
+    const shaped = parts.shape(page.items.slice(skip));
+    const here = position;
+    rows.push(...shaped.items.map((item, index) => ({ item, at: withSkip(here, size, skip + index) })));
+    omitted = Math.max(omitted, shaped.omitted);
+    total ??= page.total;
+    used += estimateJson(shaped.items);
+    if (call.wanted.all)
+      context.progress?.({ progress: rows.length, ...(total === undefined ? {} : { total: Math.min(total, MOST_ROWS) }) });
+    const more = page.next !== undefined && page.items.length > 0;
+    if (!more || !call.wanted.all || rows.length >= MOST_ROWS || used > parts.budget)
+      return { rows, omitted, ...(more && page.next ? { next: page.next } : {}), ...(total === undefined ? {} : { total }) };
+    position = page.next;
+  }
+}
+
+interface Cut {
+  readonly items: readonly unknown[];
+  readonly next?: Position;
+  readonly truncated?: string;
+}
+
+/** An own list that comes whole is paged here; a paged one is cut only by its cap. */
+function mostRows({ wanted }: Call, parts: ListParts): number {
+  if (wanted.all) return MOST_ROWS;
+  return parts.paged ? MOST_LIMIT : (wanted.limit ?? MOST_ROWS);
+}
+
+function cut({ rows, next }: Gathered, call: Call, parts: ListParts): Cut {
+  const items = rows.map(({ item }) => item);
+  const fitting = Math.min(countFitting(items, parts.budget), mostRows(call, parts));
+  const go = "go on with cursor: page.next";
+  if (fitting >= items.length)
+    return { items, ...(next ? { next } : {}), ...(next && call.wanted.all ? { truncated: `${items.length} rows read; ${go}` } : {}) };
+  if (fitting > 0) {
+    const left = rows[fitting]?.at;
+    const few = fitting < mostRows(call, parts) ? "did not fit" : "are left";
+    return {
+      items: items.slice(0, fitting),
+      ...(left ? { next: left } : {}),
+      truncated: `${items.length - fitting} of the ${items.length} rows read ${few}; ${go}, or use select`,
+    };
+  }
+  const first = fit(items[0], parts.budget);
+  const after = rows[1]?.at ?? next;
+  const how = after ? `; ${go} for the other rows` : "";
+  return { items: [first.value], ...(after ? { next: after } : {}), truncated: `${first.cuts.join("; ")}${how}` };
+}
+
+/** A list from the start or from a cursor: one page, or every page up to the cap, cut at the border of a row where the budget ends. */
+export async function runList(call: Call, context: CallContext, parts: ListParts): Promise<Extract<Outcome, { kind: "list" }>> {
+  const gathered = await gatherRows(call, context, parts);
+  const { items, next, truncated } = cut(gathered, call, parts);
+  const { total, omitted } = gathered;
+  return {
+    kind: "list",
+    items,
+    page: { ...(next ? { next: encodeCursor(next, call) } : {}), ...(total === undefined ? {} : { total }) },
+    ...(omitted > 0 ? { omitted } : {}),
+    ...(truncated ? { truncated } : {}),
+  };
+}

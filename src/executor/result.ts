@@ -1,0 +1,135 @@
+import type { Call, Outcome, OutcomeNotes } from "../catalog/types.ts";
+import type { Settings } from "../config/options.ts";
+import { BridgeError } from "../errors.ts";
+import { fit } from "./budget.ts";
+import type { Shaped } from "./listing.ts";
+import { decodeCursor, encodeCursor } from "./page.ts";
+import { hideSecrets } from "./secrets.ts";
+import { select } from "./select.ts";
+import { isPlain, slim } from "./slim.ts";
+import { cleanLog, decodeText, windowBackward, windowForward } from "./text.ts";
+
+export type ShapeSettings = Pick<Settings, "budget" | "revealSecrets">;
+
+/** Bytes of a file that one message can carry as base64. */
+export const MOST_BINARY = 700_000;
+
+/** Room for page, notes and frame beside the content. */
+const FRAME = 150;
+
+export const roomOf = ({ budget }: ShapeSettings): number => Math.max(200, budget - FRAME);
+
+const AUTHORED = /^(title|description|body|message|content|diff|notes?|commit_title|merged_yaml|bio)$/;
+
+/** Whether people other than the caller may have written something in it. */
+export function isAuthored(value: unknown, depth = 0): boolean {
+  if (depth > 3) return false;
+  if (Array.isArray(value)) return value.slice(0, 20).some((item) => isAuthored(item, depth + 1));
+  return isPlain(value) && Object.entries(value).some(([key, inner]) => AUTHORED.test(key) || isAuthored(inner, depth + 1));
+}
+
+export const projectOf = ({ params }: Pick<Call, "params">): string | undefined =>
+  typeof params.project_id === "string" || typeof params.project_id === "number" ? String(params.project_id) : undefined;
+
+export function notesOf(call: Call, content: unknown): OutcomeNotes {
+  const project = projectOf(call);
+  return { ...(project === undefined ? {} : { project }), ...(isAuthored(content) ? { untrusted: true } : {}) };
+}
+
+/** Rows as the caller wants them: whole, chosen by them, or chosen by us. */
+export function shapeRows(items: readonly unknown[], call: Call, settings: ShapeSettings, form: "list" | "get"): Shaped {
+  const { action, wanted } = call;
+  const safe = settings.revealSecrets === "result" ? items : items.map((item) => hideSecrets(item, action));
+  if (wanted.select && wanted.select.length > 0) return { items: select(safe, wanted.select, action.entity).items, omitted: 0 };
+  if (wanted.full) return { items: safe, omitted: 0 };
+  const slims = safe.map((item) => slim(item, action.entity, form));
+  return { items: slims.map(({ value }) => value), omitted: slims.reduce((most, { omitted }) => Math.max(most, omitted), 0) };
+}
+
+/** The answer of a read that is one object (or a bare value). */
+export function toValueOutcome(body: unknown, call: Call, settings: ShapeSettings): Outcome {
+  const source = isPlain(body) ? body : { value: body };
+  const { items, omitted } = shapeRows([source], call, settings, "get");
+  const { value, cuts } = fit(items[0], roomOf(settings));
+  return {
+    kind: "value",
+    value: isPlain(value) ? value : { value },
+    ...notesOf(call, source),
+    ...(omitted > 0 ? { omitted } : {}),
+    ...(cuts.length > 0 ? { truncated: `${cuts.join("; ")}. Narrow the call or use select; the operator can raise --result-budget.` } : {}),
+  };
+}
+
+type TextOutcome = Extract<Outcome, { kind: "text" }>;
+
+const IS_LOG = /\/trace$/;
+
+/** A text as a window of whole lines: logs from their end, everything else from its start. */
+export function toTextOutcome(raw: string, call: Call, settings: ShapeSettings, about?: Readonly<Record<string, unknown>>): TextOutcome {
+  const log = IS_LOG.test(call.route?.[1] ?? call.action.http?.[1] ?? "");
+  const start = call.wanted.cursor === undefined ? undefined : decodeCursor(call.wanted.cursor, call);
+  if (start && start.kind !== "lines")
+    throw new BridgeError("invalid_params", "cursor: belongs to a list, not to a text", "Leave cursor out to begin the text at its start.");
+  const text = log ? cleanLog(raw) : raw;
+  const window = log ? windowBackward(text, roomOf(settings), start?.line) : windowForward(text, roomOf(settings), start?.line);
+  const whole = window.to - window.from + 1 >= window.of;
+  const project = projectOf(call);
+  const more = window.next === undefined ? "" : `; page.next as cursor gives the lines ${log ? "before" : "after"}`;
+  return {
+    kind: "text",
+    text: whole && !log ? text : window.text,
+    ...(about ? { value: about } : {}),
+    ...(window.next === undefined ? {} : { page: { next: encodeCursor({ kind: "lines", line: window.next }, call) } }),
+    ...(project === undefined ? {} : { project }),
+    ...(whole ? {} : { truncated: `lines ${window.from}–${window.to} of ${window.of}${more}` }),
+    untrusted: true,
+  };
+}
+
+const fileName = (disposition: string | undefined): string | undefined => {
+  const name = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? "")?.[1] ?? /filename="?([^";]+)/i.exec(disposition ?? "")?.[1];
+  return name?.replace(/^.*[\\/]/, "");
+};
+
+function toBinaryOutcome(bytes: Uint8Array, mime: string, call: Call, name?: string): Outcome {
+  if (bytes.byteLength > MOST_BINARY)
+    throw new BridgeError(
+      "too_large",
+      `${call.action.id}: the file has ${bytes.byteLength} bytes; one answer carries ${MOST_BINARY}.`,
+      "Fetch a part of it (a single path of the archive or the artifacts), or download it outside of this server.",
+    );
+  const project = projectOf(call);
+  return {
+    kind: "binary",
+    base64: Buffer.from(bytes).toString("base64"),
+    mime,
+    bytes: bytes.byteLength,
+    ...(name ? { name } : {}),
+    ...(project === undefined ? {} : { project }),
+  };
+}
+
+/** A download: text where the bytes are text, base64 otherwise; never changed on the way. */
+export async function toRawOutcome(
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+  call: Call,
+  settings: ShapeSettings,
+): Promise<Outcome> {
+  const bytes = body instanceof Blob ? new Uint8Array(await body.arrayBuffer()) : new Uint8Array();
+  const text = decodeText(bytes);
+  if (text !== undefined) return toTextOutcome(text, call, settings);
+  const mime = headers["content-type"]?.split(";")[0]?.trim() || "application/octet-stream";
+  return toBinaryOutcome(bytes, mime, call, fileName(headers["content-disposition"]));
+}
+
+/** A file as the files API gives it (base64 in JSON): its text, with what else is known of it beside; undefined for anything else. */
+export function toFileOutcome(body: unknown, call: Call, settings: ShapeSettings): Outcome | undefined {
+  if (!isPlain(body) || body.encoding !== "base64" || typeof body.content !== "string" || call.wanted.select) return undefined;
+  const bytes = new Uint8Array(Buffer.from(body.content, "base64"));
+  const text = decodeText(bytes);
+  const name = typeof body.file_name === "string" ? body.file_name : undefined;
+  if (text === undefined) return toBinaryOutcome(bytes, "application/octet-stream", call, name);
+  const { content: _content, encoding: _encoding, content_sha256: _digest, ...about } = body;
+  return toTextOutcome(text, call, settings, about);
+}

@@ -1,0 +1,234 @@
+import type { Action, Effect } from "../catalog/types.ts";
+import { type Lexicon, parseQuery } from "./query.ts";
+import { type Hit, scoreAll } from "./score.ts";
+import { buildIndex, type SearchIndex } from "./search-index.ts";
+import { stem, wordsOf } from "./tokenize.ts";
+import { type Corrector, createCorrector, distance, type Target } from "./typo.ts";
+import { type Language, loadVocabulary } from "./vocabulary.ts";
+import { WEIGHTS } from "./weights.ts";
+
+export interface FindOptions {
+  /** Rows wanted; 5 when absent, never more than 50. */
+  readonly limit?: number;
+  readonly toolset?: string;
+  readonly effect?: Effect;
+  readonly permitted: (action: Action) => boolean;
+  /** Adds reasons; never changes the ranking. */
+  readonly explain?: boolean;
+}
+
+export interface FindResult {
+  readonly action: Action;
+  readonly score: number;
+  /** The query is this action's id, tool name or alias. */
+  readonly exact?: boolean;
+  readonly why?: readonly string[];
+}
+
+export interface FindAnswer {
+  readonly query: string;
+  /** How many permitted actions matched well, shown or not. */
+  readonly count: number;
+  readonly confident: boolean;
+  readonly results: readonly FindResult[];
+  /** Matched but not permitted, best first, at most ten. */
+  readonly withheld: readonly Action[];
+  /** Where nothing matched: the nearest ids and toolsets. */
+  readonly suggestions: readonly string[];
+}
+
+export interface Finder {
+  find(query: string, options: FindOptions): FindAnswer;
+}
+
+interface Built {
+  readonly actions: readonly Action[];
+  readonly index: SearchIndex;
+  readonly lexicon: Lexicon;
+  readonly exact: ReadonlyMap<string, readonly number[]>;
+  readonly names: readonly string[];
+}
+
+const nameKey = (text: string) =>
+  text
+    .trim()
+    .toLowerCase()
+    .replace(/[.\-/:]+/g, "_");
+
+function exactNames(actions: readonly Action[]): Map<string, number[]> {
+  const names = new Map<string, number[]>();
+  actions.forEach((action, doc) => {
+    for (const name of new Set([action.id, action.tool, ...(action.aliases ?? [])].map(nameKey))) {
+      const list = names.get(name) ?? [];
+      list.push(doc);
+      names.set(name, list);
+    }
+  });
+  return names;
+}
+
+function correctors(index: SearchIndex): Pick<Lexicon, "corrector" | "correctorOf"> {
+  const { english } = loadVocabulary();
+  const weights = new Map<string, number>();
+  for (const word of english.phrases.parts) if (word.length > 2 && /^[a-z]+$/.test(word)) weights.set(word, 0.1);
+  for (const [word, count] of index.words)
+    if (word.length > 2 && /^[a-z]+$/.test(word)) weights.set(word, 0.1 + 0.06 * Math.log2(1 + count));
+  const toTargets = (entries: Iterable<readonly [string, number]>): Target[] => [...entries].map(([word, weight]) => ({ word, weight }));
+  let own: Corrector | undefined;
+  const others = new Map<string, Corrector>();
+  return {
+    corrector: {
+      correct(word) {
+        own ??= createCorrector(toTargets(weights));
+        return own.correct(word);
+      },
+    },
+    correctorOf(language: Language) {
+      const known = others.get(language.name);
+      if (known) return known;
+      const parts = [...language.phrases.parts].map((part) => part.replace(/\*$/, "")).filter((part) => part.length > 4);
+      const made = createCorrector(toTargets(parts.map((part): [string, number] => [part, 0])));
+      others.set(language.name, made);
+      return made;
+    },
+  };
+}
+
+function build(actions: readonly Action[]): Built {
+  const index = buildIndex(actions);
+  const lexicon: Lexicon = {
+    vocabulary: loadVocabulary(),
+    knows: (term) => index.postings.has(term),
+    writes: (word) => index.words.has(word),
+    ...correctors(index),
+  };
+  return { actions, index, lexicon, exact: exactNames(actions), names: actions.map((action) => action.id) };
+}
+
+/** Ids and toolsets that look like the query, best first. */
+function suggest(query: string, built: Built, options: FindOptions): string[] {
+  const wanted = nameKey(query).slice(0, 64);
+  const words = new Set(wordsOf(wanted).map(stem));
+  const near = built.actions
+    .filter((action) => inScope(action, options) && options.permitted(action))
+    .map((action) => {
+      const shared = wordsOf(action.id).filter((word) => words.has(stem(word))).length;
+      return { id: action.id, cost: distance(wanted, nameKey(action.id), 12) - 3 * shared };
+    })
+    .filter(({ cost }) => cost <= Math.max(4, wanted.length / 2))
+    .sort((a, b) => a.cost - b.cost || (a.id < b.id ? -1 : 1))
+    .slice(0, 5)
+    .map(({ id }) => id);
+  if (near.length > 0) return near;
+  const toolsets = new Set(
+    built.actions.filter((action) => inScope(action, options) && options.permitted(action)).map(({ toolset }) => toolset),
+  );
+  return [...toolsets].slice(0, 10);
+}
+
+const inScope = (action: Action, { toolset, effect }: FindOptions) =>
+  (toolset === undefined || nameKey(action.toolset) === nameKey(toolset)) && (effect === undefined || action.effect === effect);
+
+/** Exact names in the query: the whole of it, or a word of it that can only be a name. */
+function exactHits(query: string, built: Built): { readonly whole: readonly number[]; readonly inside: readonly number[] } {
+  const whole = built.exact.get(nameKey(query)) ?? [];
+  if (whole.length > 0) return { whole, inside: [] };
+  const words = query.slice(0, 2_000).match(/[A-Za-z0-9]+(?:[._][A-Za-z0-9]+)+/g) ?? [];
+  return { whole, inside: words.flatMap((word) => built.exact.get(nameKey(word)) ?? []) };
+}
+
+/** Fuzzy only where the words as they stand find little. */
+function search(query: string, built: Built): Hit[] {
+  const plain = parseQuery(query, built.lexicon, false);
+  const unknown = plain.filter((item) => item.group && !item.group.terms.some(({ term }) => built.index.postings.has(term))).length;
+  const said = plain.filter((item) => item.group || item.verbs).length;
+  const mended = unknown > 0 && (said <= 10 || unknown === said) ? parseQuery(query, built.lexicon, true) : plain;
+  return scoreAll(mended, built.index);
+}
+
+/** Destructive actions without a licence stand behind everything else, and never alone. */
+function guard(hits: readonly Hit[], built: Built, exact: ReadonlySet<number>): Hit[] {
+  const free = (hit: Hit) => hit.licensed || exact.has(hit.doc);
+  const isSafe = (hit: Hit) => built.index.docs[hit.doc]?.action.effect !== "destructive" || free(hit);
+  const first = hits.find(isSafe);
+  if (!first) return [];
+  return hits
+    .map((hit) => (isSafe(hit) ? hit : { ...hit, score: Math.min(hit.score * 0.5, first.score * 0.9) }))
+    .sort((a, b) => b.score - a.score || a.doc - b.doc);
+}
+
+function rank(query: string, built: Built): { hits: Hit[]; exact: Set<number> } {
+  const names = exactHits(query, built);
+  const found = search(query, built);
+  const top = Math.max(1, found[0]?.score ?? 1);
+  const lift = new Map<number, number>();
+  for (const doc of names.inside) lift.set(doc, top * 1.5);
+  for (const doc of names.whole) lift.set(doc, top * 3);
+  const lifted = found.map((hit) => ({ ...hit, score: hit.score + (lift.get(hit.doc) ?? 0), licensed: hit.licensed || lift.has(hit.doc) }));
+  const missing = [...lift].filter(([doc]) => !found.some((hit) => hit.doc === doc));
+  for (const [doc, score] of missing) lifted.push({ doc, score, coverage: 1, licensed: true, said: [] });
+  const exact = new Set(names.whole);
+  return {
+    hits: guard(
+      lifted.sort((a, b) => b.score - a.score || a.doc - b.doc),
+      built,
+      exact,
+    ),
+    exact,
+  };
+}
+
+function isConfident(hits: readonly Hit[], exact: ReadonlySet<number>): boolean {
+  const [first, second] = hits;
+  if (!first) return false;
+  if (exact.size > 0) return exact.size === 1;
+  const { coverage, margin } = WEIGHTS.confident;
+  return first.licensed && first.coverage >= coverage && (second === undefined || (first.score - second.score) / first.score >= margin);
+}
+
+function toResult(hit: Hit, built: Built, exact: ReadonlySet<number>, explain: boolean): FindResult[] {
+  const doc = built.index.docs[hit.doc];
+  if (!doc) return [];
+  const why = [...new Set(hit.said)].filter((said) => said !== "");
+  return [
+    {
+      action: doc.action,
+      score: Math.round(hit.score * 1000) / 1000,
+      ...(exact.has(hit.doc) ? { exact: true } : {}),
+      ...(explain ? { why: [...why, `${doc.verb.verb}, ${doc.action.effect}`] } : {}),
+    },
+  ];
+}
+
+/** Finds actions by what people say. The index is built on first use and again when the list of actions is another one. */
+export function createFinder(actions: () => readonly Action[]): Finder {
+  let built: Built | undefined;
+  return {
+    find(query, options) {
+      const now = actions();
+      if (!built || built.actions !== now) built = build(now);
+      const known = built;
+      const { hits, exact } = rank(query, known);
+      const scoped = hits.filter((hit) => {
+        const action = known.index.docs[hit.doc]?.action;
+        return action !== undefined && inScope(action, options);
+      });
+      const best = scoped[0]?.score ?? 0;
+      const isAllowed = (hit: Hit) => {
+        const action = known.index.docs[hit.doc]?.action;
+        return action !== undefined && options.permitted(action);
+      };
+      const allowed = scoped.filter((hit) => hit.score >= best * WEIGHTS.cut && isAllowed(hit));
+      const limit = Math.min(50, Math.max(1, Math.trunc(options.limit ?? 5) || 5));
+      const withheld = scoped.filter((hit) => hit.score >= best * WEIGHTS.withheldCut && !isAllowed(hit)).slice(0, 10);
+      return {
+        query,
+        count: allowed.length,
+        confident: isConfident(allowed, exact),
+        results: allowed.slice(0, limit).flatMap((hit) => toResult(hit, known, exact, options.explain ?? false)),
+        withheld: withheld.flatMap((hit) => known.index.docs[hit.doc]?.action ?? []),
+        suggestions: allowed.length === 0 ? suggest(query, known, options) : [],
+      };
+    },
+  };
+}

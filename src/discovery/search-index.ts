@@ -1,0 +1,181 @@
+import { placeholders, routesOf } from "../catalog/route.ts";
+import type { Action } from "../catalog/types.ts";
+import { type DocVerb, verbOf } from "./intent.ts";
+import { stem, wordsOf } from "./tokenize.ts";
+import { WEIGHTS } from "./weights.ts";
+
+/** One action as the index knows it. */
+export interface Doc {
+  readonly action: Action;
+  readonly verb: DocVerb;
+  /** Stems that name the verb. */
+  readonly verbTerms: ReadonlySet<string>;
+  /** Terms of the resource (and of a verb of its own), with their share of the id's meaning. */
+  readonly core: ReadonlyMap<string, number>;
+  readonly prior: number;
+}
+
+export interface Posting {
+  readonly doc: number;
+  /** Saturated weight of the term in the action, 0 to 1. */
+  readonly weight: number;
+}
+
+export interface SearchIndex {
+  readonly docs: readonly Doc[];
+  readonly postings: ReadonlyMap<string, readonly Posting[]>;
+  /** How telling a term is. */
+  idf(term: string): number;
+  /** Words as they stand in the texts, with the number of actions that use them. */
+  readonly words: ReadonlyMap<string, number>;
+}
+
+const EMPTY_WORDS = new Set([
+  "a",
+  "an",
+  "the",
+  "of",
+  "in",
+  "on",
+  "at",
+  "to",
+  "for",
+  "from",
+  "by",
+  "with",
+  "and",
+  "or",
+  "as",
+  "is",
+  "are",
+  "be",
+  "it",
+  "its",
+  "that",
+  "this",
+  "one",
+  "not",
+]);
+
+/** Stems of a text; the words of a merge request become one term, since each alone means something else. */
+export function termsOf(words: readonly string[]): string[] {
+  const terms: string[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? "";
+    const next = words[at + 1] ?? "";
+    const merges = (word === "merge" || word === "pull") && /^requests?$/.test(next);
+    if (merges || word === "mr" || word === "mrs") {
+      terms.push("merg_request");
+      if (merges) at++;
+    } else if (!EMPTY_WORDS.has(word)) terms.push(stem(word));
+  }
+  return terms;
+}
+
+const pairs = (terms: readonly string[]) => terms.slice(1).map((term, at) => `${terms[at]}_${term}`);
+
+/** Names that nearly every action has say nothing about any. */
+const COMMON_PARAMS = new Set(["project_id", "group_id", "page", "per_page", "order_by", "sort", "cursor", "limit"]);
+
+type Field = keyof typeof WEIGHTS.fields;
+
+/** Weighted, length-normalised terms of one field, added up. */
+function addField(into: Map<string, number>, field: Field, terms: readonly string[], words: number): void {
+  const { weight, length } = WEIGHTS.fields[field];
+  const norm = 1 + WEIGHTS.lengthNorm * Math.max(0, words / length - 1);
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  for (const [term, count] of counts) into.set(term, (into.get(term) ?? 0) + (weight * Math.sqrt(count)) / norm);
+}
+
+function paramNames(action: Action): readonly string[] {
+  const properties = action.schema?.properties;
+  const names = properties && typeof properties === "object" ? Object.keys(properties) : Object.keys(action.params);
+  return names.filter((name) => !COMMON_PARAMS.has(name));
+}
+
+/** Words of all fields with their summed weights. */
+function weigh(action: Action, note: (words: readonly string[]) => void): Map<string, number> {
+  const into = new Map<string, number>();
+  const add = (field: Field, words: readonly string[]) => {
+    note(words);
+    addField(into, field, termsOf(words), words.length);
+  };
+  const idTerms = termsOf(wordsOf(action.id));
+  add("id", wordsOf(action.id));
+  addField(into, "pair", pairs(idTerms), 1);
+  add("tool", wordsOf(action.tool));
+  add("title", wordsOf(action.title));
+  add("about", wordsOf(action.about));
+  add("toolset", wordsOf(action.toolset));
+  add("keywords", (action.keywords ?? []).flatMap(wordsOf));
+  addField(
+    into,
+    "pair",
+    [...(action.keywords ?? []), action.title].flatMap((text) => pairs(termsOf(wordsOf(text)))),
+    1,
+  );
+  add("aliases", (action.aliases ?? []).flatMap(wordsOf));
+  const literals = routesOf(action).map(([, path]) => placeholders(path).reduce((rest, name) => rest.replace(`{${name}}`, ""), path));
+  add("path", [...new Set(literals.flatMap(wordsOf))]);
+  const names = paramNames(action);
+  add("params", [...new Set(names.flatMap(wordsOf))]);
+  addField(
+    into,
+    "paramName",
+    names.map((name) => `=${name}`),
+    1,
+  );
+  const enums = Object.values(action.params).flatMap((param) => [...(param.enum ?? []), ...(param.items?.enum ?? [])]);
+  add("enums", [...new Set(enums.flatMap(wordsOf))]);
+  return into;
+}
+
+/** Likelihood of an action before anything is said. */
+function priorOf(action: Action): number {
+  const { essential, admin, depth } = WEIGHTS.prior;
+  const ids = placeholders(action.http?.[1] ?? "").length;
+  return (action.essential ? essential : 1) * (action.admin ? admin : 1) * (1 - depth * Math.max(0, ids - 2));
+}
+
+const coreTerms = (action: Action, verb: DocVerb): string[] => {
+  const terms = [...new Set(termsOf(wordsOf(action.id)))];
+  if (verb.specific) return terms;
+  const spoken = new Set(verb.words.map(stem));
+  const rest = terms.filter((term) => !spoken.has(term));
+  return rest.length > 0 ? rest : terms;
+};
+
+/** The index over all actions. Building it reads every row once. */
+export function buildIndex(actions: readonly Action[]): SearchIndex {
+  const words = new Map<string, number>();
+  const raw = actions.map((action) => {
+    const seen = new Set<string>();
+    const weights = weigh(action, (said) => {
+      for (const word of said) seen.add(word);
+    });
+    for (const word of seen) words.set(word, (words.get(word) ?? 0) + 1);
+    return weights;
+  });
+  const postings = new Map<string, Posting[]>();
+  raw.forEach((weights, doc) => {
+    for (const [term, weight] of weights) {
+      const list = postings.get(term) ?? [];
+      list.push({ doc, weight: weight / (weight + WEIGHTS.saturation) });
+      postings.set(term, list);
+    }
+  });
+  const idf = (term: string) => {
+    const found = postings.get(term);
+    if (!found) return 0;
+    return Math.log(1 + actions.length / found.length) ** WEIGHTS.idfPower;
+  };
+  const docs = actions.map((action): Doc => {
+    const verb = verbOf(action);
+    const terms = coreTerms(action, verb);
+    const total = terms.reduce((sum, term) => sum + idf(term), 0) || 1;
+    const core = new Map(terms.map((term): [string, number] => [term, idf(term) / total]));
+    return { action, verb, verbTerms: new Set(verb.words.map(stem)), core, prior: priorOf(action) };
+  });
+  return { docs, postings, idf, words };
+}

@@ -1,0 +1,110 @@
+/** One word of a text, folded, with what stood around it. */
+export interface Token {
+  readonly word: string;
+  /** A new clause starts here. */
+  readonly start: boolean;
+  /** The word stood inside a quoted phrase: more likely a value than a wish. */
+  readonly quoted?: boolean;
+}
+
+/** Longest text that is looked at; what lies beyond says nothing that the first part did not. */
+const MAX_TEXT = 10_000;
+const MAX_TOKENS = 600;
+
+/**
+ * Case, width and Latin accents taken away; Kana, Hangul and Cyrillic stay whole. Camel case comes apart.
+ */
+export function fold(text: string): string {
+  return text
+    .slice(0, MAX_TEXT)
+    .normalize("NFKC")
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(/([a-zß])\p{M}+/gu, "$1")
+    .normalize("NFC")
+    .replaceAll("ё", "е")
+    .replaceAll("ß", "ss")
+    .replace(/n['’]t\b/g, "nt")
+    .replace(/['’](s|re|ve|ll|d|m)\b/g, " ");
+}
+
+/** References of GitLab's own short form, as words: `!42` is a merge request. */
+const REFERENCES: readonly (readonly [pattern: RegExp, word: string])[] = [
+  [/(^|[\s([{])!\d+/g, " mergerequestref "],
+  [/(^|[\s([{])#\d+/g, " issueref "],
+  [/(^|[\s([{])&\d+/g, " epicref "],
+];
+
+function references(text: string): string {
+  return REFERENCES.reduce((now, [pattern, word]) => now.replace(pattern, `$1${word}`), text);
+}
+
+const QUOTED = /"([^"\n]{3,300})"|“([^”\n]{3,300})”|`([^`\n]{3,300})`|(?:^|\s)'([^'\n]{3,300})'(?=[\s.,;:!?)]|$)/g;
+const quotedSpans = (text: string): [number, number][] =>
+  [...text.matchAll(QUOTED)].filter(([whole]) => /\s/.test(whole.trim())).map((match) => [match.index, match.index + match[0].length]);
+
+/** Han, Kana and Hangul: written without dependable spaces. */
+const RUN = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー々";
+const PIECE = new RegExp(`[${RUN}]+|(?:(?![${RUN}])[\\p{L}\\p{M}\\p{N}])+|[.,;:!?()\\n。、！？；：¿¡…]+`, "gu");
+
+export const isRun = (word: string): boolean => RUN_START.test(word);
+const RUN_START = new RegExp(`^[${RUN}]`, "u");
+
+/** The words of a text in order, with marks where a clause starts. Never more than a fixed number. */
+export function tokenize(text: string): Token[] {
+  const folded = references(fold(text));
+  const spans = quotedSpans(folded);
+  const tokens: Token[] = [];
+  let start = true;
+  for (const match of folded.matchAll(PIECE)) {
+    const piece = match[0];
+    if (!/[\p{L}\p{N}]/u.test(piece)) {
+      const after = folded[match.index + piece.length];
+      start ||= after === undefined || /\s/.test(after) || /[。、！？；：¿¡…]/.test(piece);
+      continue;
+    }
+    const quoted = spans.some(([from, to]) => match.index >= from && match.index < to);
+    tokens.push(quoted ? { word: piece, start, quoted } : { word: piece, start });
+    start = false;
+    if (tokens.length >= MAX_TOKENS) break;
+  }
+  return tokens;
+}
+
+const VOWEL = /[aeiouy]/;
+const undouble = (word: string) => (/([bdfgmnprt])\1$/.test(word) ? word.slice(0, -1) : word);
+const withoutE = (word: string) => (word.length > 3 && word.endsWith("e") ? word.slice(0, -1) : word);
+
+function plural(word: string): string {
+  if (word.length > 4 && word.endsWith("ies")) return `${word.slice(0, -3)}y`;
+  if (/(ss|x|ch|sh)es$/.test(word)) return word.slice(0, -2);
+  return word.length > 3 && /[^su]s$/.test(word) && !word.endsWith("is") ? word.slice(0, -1) : word;
+}
+
+const stems = new Map<string, string>();
+
+function makeStem(word: string): string {
+  if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
+  const one = plural(word);
+  if (one.length > 4 && one.endsWith("ied")) return `${one.slice(0, -3)}y`;
+  const cut = one.endsWith("ing") ? one.slice(0, -3) : one.endsWith("ed") ? one.slice(0, -2) : undefined;
+  if (cut !== undefined && cut.length >= 3 && VOWEL.test(cut)) return withoutE(undouble(cut));
+  return withoutE(one);
+}
+
+/** A light English stem: plural, -ing, -ed and a closing e fall away. The same for texts and queries. */
+export function stem(word: string): string {
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  const made = makeStem(word);
+  if (stems.size > 20_000) stems.clear();
+  stems.set(word, made);
+  return made;
+}
+
+/** True for an English plural that a person would read as "several of them". */
+export const isPlural = (word: string): boolean => word.length > 3 && /^[a-z]+$/.test(word) && plural(word) !== word;
+
+/** Words of an identifier, a path or a short text. */
+export const wordsOf = (text: string): string[] => fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];

@@ -1,0 +1,95 @@
+/**
+ * Edit distance with swapped neighbours as one edit, given up as soon as it must exceed `limit`.
+ * @returns the distance, or `limit + 1`
+ */
+export function distance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    let least = i;
+    for (let j = 1; j <= b.length; j++) {
+      const same = a.charCodeAt(i - 1) === b.charCodeAt(j - 1);
+      let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1));
+      const swapped = i > 1 && j > 1 && a.charCodeAt(i - 1) === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === b.charCodeAt(j - 1);
+      if (swapped) cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
+      row.push(cost);
+      if (cost < least) least = cost;
+    }
+    if (least > limit) return limit + 1;
+    before = last;
+    last = row;
+  }
+  return last[b.length] ?? limit + 1;
+}
+
+/** A word that typing mistakes are led back to; a heavier one wins among equals. */
+export interface Target {
+  readonly word: string;
+  readonly weight: number;
+}
+
+export interface Corrector {
+  /** The nearest known word within the allowed edits, if any. */
+  correct(word: string): string | undefined;
+}
+
+const mask = (word: string): number => {
+  let bits = 0;
+  for (let i = 0; i < word.length; i++) bits |= 1 << (word.charCodeAt(i) & 31);
+  return bits;
+};
+
+function ones(bits: number): number {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
+  return count;
+}
+
+/** Short words bear one edit, longer ones two. */
+const allowed = (length: number) => (length < 5 ? 1 : 2);
+
+const CACHE = 2_000;
+
+/** Leads unknown words of three letters and more back to known ones. */
+export function createCorrector(targets: readonly Target[]): Corrector {
+  const byLength = new Map<number, { target: Target; bits: number }[]>();
+  for (const target of targets) {
+    const list = byLength.get(target.word.length) ?? [];
+    list.push({ target, bits: mask(target.word) });
+    byLength.set(target.word.length, list);
+  }
+  const nearest = (word: string): string | undefined => {
+    const limit = allowed(word.length);
+    const bits = mask(word);
+    let best: string | undefined;
+    let bestCost = Number.POSITIVE_INFINITY;
+    for (let length = word.length - limit; length <= word.length + limit; length++) {
+      for (const { target, bits: other } of byLength.get(length) ?? []) {
+        if (ones(bits ^ other) > 2 * limit) continue;
+        const edits = distance(word, target.word, limit);
+        if (edits > limit) continue;
+        const head = word[0] === target.word[0] ? 0 : 0.8;
+        if (edits + head > limit + 0.3 && length < 7) continue;
+        const cost = edits + head - target.weight;
+        if (cost < bestCost || (cost === bestCost && best !== undefined && target.word < best)) {
+          bestCost = cost;
+          best = target.word;
+        }
+      }
+    }
+    return best;
+  };
+  const known = new Map<string, string | undefined>();
+  return {
+    correct(word) {
+      if (word.length < 3 || word.length > 24 || /\d/.test(word)) return undefined;
+      if (known.has(word)) return known.get(word);
+      const found = nearest(word);
+      if (known.size > CACHE) known.clear();
+      known.set(word, found);
+      return found;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { createPhrases, type Phrases, type Spellings } from "./phrases.ts";
+import { stem } from "./tokenize.ts";
+
+/** Latin and Cyrillic languages: whole words, `*` closes a stem. */
+const WORD_LANGUAGES = ["es", "de", "fr", "pt", "ru"] as const;
+/** Languages without dependable spaces: cut by the longest known piece. */
+const RUN_LANGUAGES = ["ja", "zh", "ko"] as const;
+
+/** A language as it stands in `data/find-<language>.json`. */
+interface LanguageData {
+  /** Words that carry no wish. */
+  readonly stop: readonly string[];
+  /** Phrase → canonical words (see `query.ts` for their marks). */
+  readonly phrases: Readonly<Record<string, string>>;
+}
+
+export interface Language {
+  readonly name: string;
+  readonly stop: ReadonlySet<string>;
+  readonly phrases: Phrases;
+}
+
+export interface RunLanguage {
+  readonly name: string;
+  /** English words for a run of characters, in order, and how many characters were understood. */
+  translate(run: string): { readonly words: readonly string[]; readonly known: number };
+}
+
+export interface Vocabulary {
+  readonly english: Language;
+  readonly words: readonly Language[];
+  readonly runs: readonly RunLanguage[];
+}
+
+const readData = (name: string): LanguageData =>
+  JSON.parse(readFileSync(new URL(`./data/find-${name}.json`, import.meta.url), "utf8")) as LanguageData;
+
+/** The word itself, then the stems that it starts with, longest first. */
+const starSpellings: Spellings = (word) => {
+  const spellings = [word];
+  for (let length = word.length; length >= 2; length--) spellings.push(`${word.slice(0, length)}*`);
+  return spellings;
+};
+
+const stemSpellings: Spellings = (word) => {
+  const stemmed = stem(word);
+  return stemmed === word ? [word] : [word, stemmed];
+};
+
+function loadWordLanguage(name: string): Language {
+  const data = readData(name);
+  return { name, stop: new Set(data.stop), phrases: createPhrases(Object.entries(data.phrases), starSpellings) };
+}
+
+function loadEnglish(): Language {
+  const data = readData("en");
+  return { name: "en", stop: new Set(data.stop), phrases: createPhrases(Object.entries(data.phrases), stemSpellings, stem) };
+}
+
+function loadRunLanguage(name: string): RunLanguage {
+  const data = readData(name);
+  const table = new Map<string, string>();
+  for (const [key, value] of [...data.stop.map((word) => [word, ""] as const), ...Object.entries(data.phrases)])
+    table.set(key.replaceAll(" ", ""), value);
+  const most = Math.max(...[...table.keys()].map((key) => key.length));
+  return {
+    name,
+    translate(run) {
+      const words: string[] = [];
+      let known = 0;
+      for (let at = 0; at < run.length; ) {
+        let length = Math.min(most, run.length - at);
+        while (length > 0 && !table.has(run.slice(at, at + length))) length--;
+        if (length > 0) words.push(...(table.get(run.slice(at, at + length)) ?? "").split(" ").filter(Boolean));
+        known += length;
+        at += Math.max(length, 1);
+      }
+      return { words, known };
+    },
+  };
+}
+
+let vocabulary: Vocabulary | undefined;
+
+/** All word lists, read on first use. */
+export function loadVocabulary(): Vocabulary {
+  vocabulary ??= { english: loadEnglish(), words: WORD_LANGUAGES.map(loadWordLanguage), runs: RUN_LANGUAGES.map(loadRunLanguage) };
+  return vocabulary;
+}

@@ -1,0 +1,33 @@
+/** Every number of the ranking. Fitted on the tune half of `fixtures/find` only. */
+export const WEIGHTS = {
+  /** Weight of a field and the number of words up to which it is not long. */
+  fields: {
+    id: { weight: 3, length: 4 },
+    pair: { weight: 2.4, length: 1 },
+    tool: { weight: 1.6, length: 5 },
+    title: { weight: 1.6, length: 5 },
+    about: { weight: 0.9, length: 12 },
+    toolset: { weight: 0.3, length: 2 },
+    keywords: { weight: 2, length: 8 },
+    aliases: { weight: 0.8, length: 8 },
+    path: { weight: 0.5, length: 6 },
+    params: { weight: 0.4, length: 20 },
+    paramName: { weight: 1.2, length: 1 },
+    enums: { weight: 0.35, length: 10 },
+  },
+  lengthNorm: 0.25,
+  saturation: 1.4,
+  idfPower: 0.75,
+  prior: { essential: 1.12, admin: 0.9, depth: 0.03 },
+  /** Share of the score that an action keeps when nothing of its own name was said. */
+  coreFloor: 0.45,
+  /** A verb of the action's own, said exactly. */
+  ownVerb: 1.12,
+  /** Two terms side by side as the action's id has them. */
+  pair: 0.45,
+  window: { size: 6, cue: 1.25, start: 1.08, whole: 1 },
+  /** Results below this share of the best are left out. */
+  cut: 0.25,
+  withheldCut: 0.6,
+  confident: { coverage: 0.6, margin: 0.06 },
+} as const;

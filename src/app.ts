@@ -19,6 +19,8 @@ export interface BridgeOptions {
   readonly version: string;
   /** Directory whose git remote names the current project. */
   readonly cwd: string;
+  /** Where new secrets are written (mode 0600); without it they are refused unless they may stand in the answer. */
+  readonly secretsDirectory?: string;
 }
 
 /** The bridge of one process: rooms that all connections share. */
@@ -42,14 +44,15 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /** Everything that talks to GitLab, loaded on the first call: the first list needs none of it. */
-function loadExecutor({ settings, log, version }: BridgeOptions) {
+function loadExecutor({ settings, log, version, secretsDirectory }: BridgeOptions) {
   return once(async () => {
     const [{ createDoor }, { createGitLabSource }, { createRoad }] = await Promise.all([
       import("./policy/door.ts"),
       import("./executor/gitlab.ts"),
       import("./executor/dispatch.ts"),
     ]);
-    return { source: createGitLabSource({ settings, door: createDoor(settings), log, version }), createRoad };
+    const directory = secretsDirectory === undefined ? {} : { secretsDirectory };
+    return { source: createGitLabSource({ settings, door: createDoor(settings), log, version, ...directory }), createRoad };
   });
 }
 

@@ -13,6 +13,13 @@ export interface Host {
   readonly env: Environment;
   readonly cwd: string;
   readonly exit: (code: number) => never;
+  /** The user's own directory: new secrets are written below it. */
+  readonly home: string;
+  /** Path of node and of this program, to start it again as a child. */
+  readonly node: string;
+  readonly script: string;
+  /** The terminal shows colours. */
+  readonly colour: boolean;
 }
 
 type Command = (argv: readonly string[], host: Host) => Promise<void> | void;
@@ -22,9 +29,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     const loaded = loadSettings({ argv, env: host.env, transport: "stdio" });
     await serve(loaded, host);
   },
-  sandbox: async (argv) => (await import("./sandbox.ts")).sandbox(argv, host),
+  sandbox: async (argv) => (await import("./sandbox.ts")).sandbox(argv),
   demo: async (_argv, host) => (await import("./demo.ts")).demo(host),
-  docs: async (argv) => (await import("./docs.ts")).docs(argv),
+  docs: async () => (await import("./docs.ts")).docs(),
 };
 
 /** A word in front of the flags is a command; without one the server is served. */

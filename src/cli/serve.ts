@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { createBridge } from "../app.ts";
 import type { Loaded } from "../config/load.ts";
 import { createLog } from "../log.ts";
 import { serveOverStdio } from "../transport/stdio.ts";
 import { VERSION } from "../version.ts";
+import type { Host } from "./run.ts";
 
 /** Starts the embedded GitLab and points the settings at it. */
 async function onSandbox(loaded: Loaded): Promise<Loaded> {
@@ -13,15 +15,21 @@ async function onSandbox(loaded: Loaded): Promise<Loaded> {
 }
 
 /** `serve`: MCP over stdio until the client goes. Nothing is sent to GitLab before it is needed. */
-export async function serve(loaded: Loaded, environment: { readonly cwd: string; readonly exit: (code: number) => never }): Promise<void> {
+export async function serve(loaded: Loaded, host: Host): Promise<void> {
   const { settings, warnings } = loaded.settings.sandbox ? await onSandbox(loaded) : loaded;
   const log = createLog({ level: settings.logLevel });
   for (const warning of warnings) log.warn(warning);
-  const bridge = createBridge({ settings, log, version: VERSION, cwd: environment.cwd });
+  const bridge = createBridge({
+    settings,
+    log,
+    version: VERSION,
+    cwd: host.cwd,
+    secretsDirectory: join(host.home, ".gitlab-toolset-bridge", "secrets"),
+  });
   const connection = bridge.connect();
   serveOverStdio({
     createServer: (link) => bridge.createServer(connection, link),
     onError: (error) => log.debug(error.message),
-    onEnd: () => environment.exit(0),
+    onEnd: () => host.exit(0),
   });
 }

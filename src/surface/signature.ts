@@ -16,14 +16,11 @@ export const fullSchema = (connection: Connection, action: Action): JsonSchema =
 /** Writes that end in the same state however often they are sent. */
 const isIdempotent = (action: Action) => action.http?.[0] === "PUT" || action.http?.[0] === "DELETE";
 
+/** Only what differs from MCP's defaults (not read-only, destructive, open world), and always which of the three it is. */
 export function annotationsFor(action: Action): Annotations {
-  if (action.effect === "read") return { readOnlyHint: true, openWorldHint: true };
-  return {
-    readOnlyHint: false,
-    destructiveHint: action.effect === "destructive",
-    ...(isIdempotent(action) ? { idempotentHint: true } : {}),
-    openWorldHint: true,
-  };
+  if (action.effect === "read") return { readOnlyHint: true };
+  const idempotent = isIdempotent(action) ? { idempotentHint: true } : {};
+  return { destructiveHint: action.effect === "destructive", ...idempotent };
 }
 
 /** A tool of `tools/list`, as it goes over the wire. */

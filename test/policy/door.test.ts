@@ -74,8 +74,8 @@ describe("the door", () => {
 
   it("no path value of any kind makes another route of it", () => {
     fc.assert(
-      fc.property(fc.string(), (value) => {
-        const url = at(`/projects/1/labels/${encodeURIComponent(value.toWellFormed())}`);
+      fc.property(fc.string({ unit: "grapheme" }), (value) => {
+        const url = at(`/projects/1/labels/${encodeURIComponent(value)}`);
         if (!isInstance(url, BASE, "/projects/{project_id}/labels/{label_id}")) return;
         expect(url.pathname.split("/").length).toBe(BASE.pathname.split("/").length + 4);
         expect(url.pathname.startsWith("/gitlab/api/v4/projects/1/labels/")).toBe(true);

@@ -1,0 +1,19 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { generateDocs, spliceReadme } from "./reference.ts";
+
+/** Files that the program writes from its own objects: path → content. */
+export function generated(): ReadonlyMap<string, string> {
+  const files = new Map(generateDocs());
+  files.set("README.md", spliceReadme(readFileSync("README.md", "utf8")));
+  return files;
+}
+
+/** `docs`: writes the generated parts of README and docs/. */
+export function docs(): void {
+  for (const [path, content] of generated()) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    console.log(path);
+  }
+}

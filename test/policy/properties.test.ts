@@ -1,0 +1,218 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { loadActions } from "../../src/catalog/load.ts";
+import { toInputSchema } from "../../src/catalog/schema.ts";
+import { TOOLSETS } from "../../src/catalog/toolsets.ts";
+import type { Action, CallContext, Facts, Source } from "../../src/catalog/types.ts";
+import { OPTIONS, type Settings } from "../../src/config/options.ts";
+import { createFinder } from "../../src/discovery/find.ts";
+import { BridgeError } from "../../src/errors.ts";
+import { createRoad } from "../../src/executor/dispatch.ts";
+import { createPolicy } from "../../src/policy/policy.ts";
+import { atConnect } from "../../src/registry/choice.ts";
+import { createRegistry } from "../../src/registry/registry.ts";
+import { createSession } from "../../src/registry/session.ts";
+import type { Connection, Link } from "../../src/surface/connection.ts";
+import { listTools, namer } from "../../src/surface/list.ts";
+import { enableToolset } from "../../src/surface/tools/enable-toolset.ts";
+import { gitlabFindAction } from "../../src/surface/tools/gitlab-find-action.ts";
+import { settingsFor } from "../support/settings.ts";
+
+const actions = loadActions();
+const byTool = new Map(actions.map((action) => [action.tool, action]));
+const finder = createFinder(() => actions);
+const toolsetNames = TOOLSETS.map((toolset) => toolset.name);
+
+const entry = fc.oneof(
+  fc.constantFrom(...actions.map((action) => action.id)),
+  fc.constantFrom(...actions.map((action) => action.tool)),
+  fc.constantFrom("delete_*", "*list*", "issue.*", "*.get", "toolset:ci", "toolset:merge_*", "*"),
+);
+const some = <T>(of: fc.Arbitrary<T>) => fc.array(of, { maxLength: 4 });
+
+const flags = Object.values(OPTIONS).map((option) => `--${option.flag}`);
+const base = settingsFor();
+const settingsArbitrary: fc.Arbitrary<Settings> = fc
+  .record({
+    readOnly: fc.boolean(),
+    safeMode: fc.boolean(),
+    admin: fc.boolean(),
+    tier: fc.constantFrom(undefined, "free" as const, "premium" as const),
+    confirm: fc.constantFrom("flag" as const, "human" as const, "off" as const),
+    allowToolsets: some(fc.constantFrom(...toolsetNames)),
+    allowTools: some(entry),
+    excludeTools: some(entry),
+    toolsets: some(fc.constantFrom(...toolsetNames, "all", "default")),
+    tools: some(entry),
+    style: fc.constantFrom("bridge" as const, "dynamic" as const, "static" as const, "individual" as const),
+  })
+  .map((some) => ({ ...base, ...some }));
+
+const factsArbitrary: fc.Arbitrary<Facts> = fc.oneof(
+  fc.constant({}),
+  fc.record({
+    scopes: fc.subarray(["api", "read_api", "read_user", "read_repository", "granular", "self_rotate"]),
+    user: fc.record({ id: fc.constant(1), username: fc.constant("a"), admin: fc.boolean() }),
+  }),
+);
+
+/** A source that records what reaches it and sends nothing. */
+function recorder() {
+  const ran: Action[] = [];
+  const previewed: Action[] = [];
+  const source: Source = {
+    name: "gitlab",
+    toolsets: () => TOOLSETS,
+    actions: () => actions,
+    run: async (call) => {
+      ran.push(call.action);
+      return { kind: "value", value: {} };
+    },
+    preview: async (call) => {
+      previewed.push(call.action);
+      return {};
+    },
+  };
+  return { source, ran, previewed };
+}
+
+const context: CallContext = {
+  principal: { instance: "https://gitlab.example" },
+  signal: new AbortController().signal,
+  canAsk: false,
+  meta: {},
+};
+const link: Link = { era: "legacy", transport: "stdio", canTell: () => true };
+
+function connect(settings: Settings, facts: Facts): Connection {
+  const { source } = recorder();
+  const registry = createRegistry([source]);
+  const policy = createPolicy(settings);
+  const choice = { toolsets: settings.toolsets, tools: settings.tools, level: "essential" as const };
+  return {
+    settings,
+    policy,
+    registry,
+    session: createSession(() => atConnect(registry, choice).filter((action) => policy.permits(action, {})), 0),
+    runner: () => Promise.reject(new Error("not run here")),
+    finder: async () => finder,
+    facts: { known: () => facts, learn: async () => facts },
+    project: () => undefined,
+    version: "0",
+  };
+}
+
+const listedActions = (connection: Connection) => listTools(connection).flatMap((tool) => byTool.get(tool.name) ?? []);
+const call = (connection: Connection) => ({ connection, link, context, named: namer(connection), tellListChanged: async () => {} });
+
+const sample = (type: unknown): unknown => ({ integer: 1, number: 1, boolean: true, array: [], object: {} })[String(type)] ?? "x";
+
+/** The smallest params that the schema accepts, with one scope given. */
+function minimal(action: Action): Record<string, unknown> {
+  const schema = toInputSchema(action, { detail: "full" }) as {
+    properties: Record<string, { type: string; enum?: string[] }>;
+    required?: string[];
+  };
+  const path = [...(action.http?.[1] ?? "").matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");
+  const names = new Set([
+    ...(schema.required ?? []),
+    ...path,
+    ...Object.keys(action.params).filter((name) => action.params[name]?.required),
+  ]);
+  return Object.fromEntries(
+    [...names].flatMap((name) => {
+      const property = schema.properties[name];
+      return property ? [[name, property.enum?.[0] ?? sample(property.type)]] : [];
+    }),
+  );
+}
+
+describe("for any settings and facts", () => {
+  it("what is listed, found and enabled is permitted", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        settingsArbitrary,
+        factsArbitrary,
+        fc.constantFrom(...toolsetNames),
+        fc.constantFrom("delete branch", "list issues", "merge"),
+        async (settings, facts, toolset, query) => {
+          const connection = connect(settings, facts);
+          const permitted = (action: Action) => connection.policy.permits(action, facts);
+          const unknowing = (action: Action) => connection.policy.permits(action, {});
+          for (const action of listedActions(connection)) expect(unknowing(action), action.id).toBe(true);
+
+          const before = new Set(connection.session.on());
+          await enableToolset.run({ toolset, level: "all" }, call(connection));
+          for (const action of connection.session.on()) if (!before.has(action)) expect(permitted(action), action.id).toBe(true);
+
+          const found = (await gitlabFindAction.run({ query, limit: 50 }, call(connection))) as unknown as {
+            json: { results: { id: string }[] };
+          };
+          for (const { id } of found.json.results) expect(permitted(connection.registry.resolve(id)), id).toBe(true);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("what reaches the source was permitted, was not to be previewed, and was agreed to", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        settingsArbitrary,
+        factsArbitrary,
+        fc.constantFrom(...actions),
+        fc.boolean(),
+        async (settings, facts, action, confirm) => {
+          const { source, ran, previewed } = recorder();
+          const policy = createPolicy(settings);
+          const road = createRoad({
+            registry: createRegistry([source]),
+            policy,
+            facts: () => facts,
+            normalize: () => ({ instance: "https://gitlab.example" }),
+          });
+          const verdict = policy.verdict(action, facts);
+          const outcome = await road.run({ name: action.id, params: minimal(action), confirm }, context).catch((error: unknown) => error);
+          if (outcome instanceof Error && !(outcome instanceof BridgeError)) throw outcome;
+          if (outcome instanceof BridgeError) expect(["not_permitted", "confirmation_required"], outcome.message).toContain(outcome.code);
+          const agreed = verdict.permitted && (!verdict.confirm || (settings.confirm === "flag" && confirm));
+          expect(ran.length).toBe(verdict.permitted && !verdict.preview && agreed ? 1 : 0);
+          expect(previewed.length).toBe(verdict.permitted && verdict.preview ? 1 : 0);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  it("narrowing never adds an action", () => {
+    const narrow: fc.Arbitrary<(settings: Settings) => Settings> = fc.oneof(
+      fc.constant((settings: Settings) => ({ ...settings, readOnly: true })),
+      fc.constant((settings: Settings) => ({ ...settings, admin: false })),
+      fc.constant((settings: Settings) => ({ ...settings, tier: "free" as const })),
+      entry.map((word) => (settings: Settings) => ({ ...settings, excludeTools: [...settings.excludeTools, word] })),
+    );
+    fc.assert(
+      fc.property(settingsArbitrary, factsArbitrary, narrow, (settings, facts, tighten) => {
+        const wide = createPolicy(settings);
+        const tight = createPolicy(tighten(settings));
+        for (const action of actions) if (tight.permits(action, facts)) expect(wide.permits(action, facts), action.id).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("a refusal names a rule that lives and, where it names a setting, one that exists", () => {
+    fc.assert(
+      fc.property(settingsArbitrary, factsArbitrary, (settings, facts) => {
+        const policy = createPolicy(settings);
+        for (const action of actions) {
+          const verdict = policy.verdict(action, facts);
+          if (verdict.permitted) continue;
+          expect(["tier", "admin", "scopes", "ceiling", "read_only"]).toContain(verdict.reason.rule);
+          if (verdict.reason.setting) expect(flags).toContain(verdict.reason.setting);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

@@ -1,0 +1,144 @@
+import { Client as ClientV2 } from "@modelcontextprotocol/client";
+import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
+import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+
+export const DIST = new URL("../../dist/main.js", import.meta.url).pathname;
+
+/** The kinds of clients that every end-to-end test meets. */
+export const CLIENT_KINDS = ["sdk1", "sdk2-legacy", "sdk2-modern", "sdk2-modern-deaf"] as const;
+export type ClientKind = (typeof CLIENT_KINDS)[number];
+
+export type Say = "accept" | "decline" | "cancel";
+
+export interface ToolText {
+  readonly text: string;
+  readonly json: Record<string, unknown>;
+  readonly isError: boolean;
+}
+
+/** One MCP client, whatever the SDK behind it. */
+export interface TestClient {
+  readonly kind: ClientKind;
+  /** How often it was told that the tool list changed. */
+  readonly changes: () => number;
+  readonly questions: readonly string[];
+  instructions(): string | undefined;
+  list(): Promise<{ name: string; inputSchema: Record<string, unknown>; annotations?: Record<string, unknown> }[]>;
+  call(
+    name: string,
+    args?: Record<string, unknown>,
+    options?: { signal?: AbortSignal; onprogress?: (p: unknown) => void },
+  ): Promise<ToolText>;
+  pid(): number | undefined;
+  close(): Promise<void>;
+}
+
+export interface ClientOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Asks for its list again as soon as it is told, as the SDK's own handler does. */
+  readonly refreshes?: boolean;
+  /** What the person at the client says when asked; absent = the client cannot be asked. */
+  readonly person?: Say;
+}
+
+interface RawResult {
+  readonly content?: unknown;
+  readonly structuredContent?: unknown;
+  readonly isError?: unknown;
+}
+
+function toToolText(result: RawResult): ToolText {
+  const blocks = (result.content ?? []) as { type: string; text?: string }[];
+  return {
+    text: blocks.map((block) => block.text ?? "").join("\n"),
+    json: (result.structuredContent ?? {}) as Record<string, unknown>,
+    isError: result.isError === true,
+  };
+}
+
+const answerOf = (say: Say) => (say === "accept" ? { action: "accept" as const, content: { confirm: true } } : { action: say });
+
+function spawnOf(options: ClientOptions) {
+  return {
+    command: process.execPath,
+    args: [DIST, ...(options.args ?? [])],
+    env: { PATH: process.env.PATH ?? "", ...options.env },
+    stderr: "pipe" as const,
+  };
+}
+
+async function connectV1(options: ClientOptions): Promise<TestClient> {
+  let changes = 0;
+  const questions: string[] = [];
+  const client = new ClientV1({ name: "test-v1", version: "1.0.0" }, { capabilities: options.person ? { elicitation: {} } : {} });
+  client.setNotificationHandler(ToolListChangedNotificationSchema, async () => {
+    changes++;
+    if (options.refreshes) await client.listTools();
+  });
+  if (options.person) {
+    const say = options.person;
+    client.setRequestHandler(ElicitRequestSchema, (request) => {
+      questions.push(request.params.message);
+      return answerOf(say);
+    });
+  }
+  const transport = new StdioV1(spawnOf(options));
+  await client.connect(transport);
+  return {
+    kind: "sdk1",
+    changes: () => changes,
+    questions,
+    instructions: () => client.getInstructions(),
+    list: async () => (await client.listTools()).tools as never,
+    call: async (name, args = {}, extra = {}) =>
+      toToolText((await client.callTool({ name, arguments: args }, undefined, extra as never)) as RawResult),
+    pid: () => transport.pid ?? undefined,
+    close: () => client.close(),
+  };
+}
+
+async function connectV2(kind: ClientKind, options: ClientOptions): Promise<TestClient> {
+  let changes = 0;
+  const questions: string[] = [];
+  const modern = kind !== "sdk2-legacy";
+  const client = new ClientV2(
+    { name: "test-v2", version: "1.0.0" },
+    {
+      capabilities: options.person ? { elicitation: { form: {} } } : {},
+      ...(modern ? { versionNegotiation: { mode: { pin: "2026-07-28" } } } : {}),
+    },
+  );
+  client.setNotificationHandler("notifications/tools/list_changed", async () => {
+    changes++;
+    if (options.refreshes) await client.listTools();
+  });
+  if (options.person) {
+    const say = options.person;
+    client.setRequestHandler("elicitation/create", (request) => {
+      questions.push(request.params.message);
+      return answerOf(say);
+    });
+  }
+  const transport = new StdioV2(spawnOf(options));
+  await client.connect(transport);
+  if (kind === "sdk2-modern") await client.listen({ toolsListChanged: true });
+  return {
+    kind,
+    changes: () => changes,
+    questions,
+    instructions: () => client.getInstructions(),
+    list: async () => (await client.listTools()).tools as never,
+    call: async (name, args = {}, extra = {}) =>
+      toToolText((await client.callTool({ name, arguments: args }, extra as never)) as RawResult),
+    pid: () => transport.pid ?? undefined,
+    close: () => client.close(),
+  };
+}
+
+/** Spawns the built server and connects a client of the kind to it over stdio. */
+export function connectStdio(kind: ClientKind, options: ClientOptions = {}): Promise<TestClient> {
+  return kind === "sdk1" ? connectV1(options) : connectV2(kind, options);
+}

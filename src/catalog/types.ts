@@ -148,6 +148,8 @@ export interface Wanted {
   /** GitLab's own page number, where a caller gave one instead of a cursor. */
   readonly page?: number;
   readonly all?: boolean;
+  /** A part of a composite, which chooses from it and fits the whole: not cut to one answer's budget. Never set by a caller. */
+  readonly part?: boolean;
 }
 
 /** One run, after every check: `params` are canonical and validated. */

@@ -2,12 +2,14 @@ import PQueue from "p-queue";
 import { loadActions } from "../catalog/load.ts";
 import type { Call, CallContext, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
-import { type Composite, clip, type Fields, isFields, stopIfCancelled } from "./composite-read.ts";
+import { cutToFit } from "./budget.ts";
+import { type Composite, type Fields, isFields, stopIfCancelled } from "./composite-read.ts";
+import { estimateJson } from "./tokens.ts";
 
 const MOST = 20;
 const AT_ONCE = 4;
-/** About 8,000 tokens of JSON for all results together. */
-const CHARACTERS = 24_000;
+/** Tokens that the name of an entry and the note of a cut take. */
+const FRAME = 60;
 
 interface Item {
   readonly action: string;
@@ -56,24 +58,20 @@ function toEntry(outcome: Outcome): Fields {
   }
 }
 
-const size = (value: unknown) => JSON.stringify(value)?.length ?? 0;
-
-/** Cuts one entry to its share: rows off the end of a list, the end off a text; an object too large is named only. */
+/** Cuts one entry to its share, and says so in it. */
 function toSize(entry: Fields, share: number): Fields {
-  if (size(entry) <= share) return entry;
-  const items = entry.items;
-  if (Array.isArray(items)) {
-    const kept: unknown[] = [];
-    for (let room = share - 120; kept.length < items.length; ) {
-      room -= size(items[kept.length]) + 1;
-      if (room < 0) break;
-      kept.push(items[kept.length]);
-    }
-    return { ...entry, items: kept, truncated: `${items.length - kept.length} of ${items.length} rows left out: call it by itself` };
-  }
-  const words = entry.text;
-  if (typeof words === "string") return { ...entry, text: clip(words, Math.max(200, share - 200)), truncated: "cut: call it by itself" };
-  return { truncated: "too large for a batch: call it by itself, or with select" };
+  const { value, cuts } = cutToFit(entry, share, "result");
+  return cuts.length > 0 ? { ...(value as Fields), truncated: `${cuts.join("; ")}. Call it by itself for the rest.` } : entry;
+}
+
+/** What is small leaves its room to what is large. */
+function toSizes(entries: readonly Fields[], room: number): Fields[] {
+  const share = Math.floor(room / entries.length) - FRAME;
+  const sizes = entries.map((entry) => estimateJson(entry));
+  const spare = sizes.reduce((sum, size) => sum + Math.max(0, share - size), 0);
+  const large = sizes.filter((size) => size > share).length;
+  const most = share + (large > 0 ? Math.floor(spare / large) : 0);
+  return entries.map((entry) => toSize(entry, most));
 }
 
 function toFailure(error: unknown): Fields {
@@ -96,7 +94,7 @@ async function runOne(item: Item, call: Call, context: CallContext): Promise<Fie
 }
 
 /** Several reads in one call, answered in order, each with its own error; all of them share one budget. */
-export const runBatch: Composite = async (call, context) => {
+export const runBatch: Composite = async (call, context, room) => {
   const items = toCalls(call.params.calls);
   const queue = new PQueue({ concurrency: AT_ONCE });
   let done = 0;
@@ -110,11 +108,7 @@ export const runBatch: Composite = async (call, context) => {
     ),
   );
   stopIfCancelled(context);
-  const share = Math.floor(CHARACTERS / items.length);
-  const spare = entries.reduce((sum, entry) => sum + Math.max(0, share - size(entry)), 0);
-  const large = entries.filter((entry) => size(entry) > share).length;
-  const room = share + (large > 0 ? Math.floor(spare / large) : 0);
-  const results = entries.map((entry, index) => ({ action: items[index]?.action, ...toSize(entry, room) }));
+  const results = toSizes(entries, room).map((entry, index) => ({ action: items[index]?.action, ...entry }));
   const failed = results.filter((result) => Object.hasOwn(result, "error")).length;
   return { kind: "value", value: { results, ...(failed > 0 ? { failed } : {}) }, untrusted: true };
 };

@@ -1,4 +1,5 @@
 import { attempt, type Composite, clip, compact, type Fields, list, number, only, pick, text, toItems, toValue } from "./composite-read.ts";
+import { estimateJson } from "./tokens.ts";
 
 /** GitLab's reason why a merge request cannot be merged now → what it means. */
 const BLOCKS: Readonly<Record<string, string>> = {
@@ -31,8 +32,8 @@ const BLOCKS: Readonly<Record<string, string>> = {
 
 const RUNNING = /^(created|waiting_for_resource|preparing|waiting_for_callback|pending|running|canceling)$/;
 
-/** About 1,500 tokens. */
-const CHARACTERS = 4_800;
+/** Tokens of an answer. */
+const MOST = 1_450;
 
 interface Parts {
   readonly request: Fields;
@@ -196,13 +197,13 @@ const ROOMS: readonly Room[] = [
   { files: 8, threads: 2, words: 0 },
 ];
 
-function toSize(parts: Parts): Fields {
+function toSize(parts: Parts, room: number): Fields {
   const answers = ROOMS.map((room) => toAnswer(parts, room));
-  return answers.find((answer) => JSON.stringify(answer).length <= CHARACTERS) ?? answers.at(-1) ?? {};
+  return answers.find((answer) => estimateJson(answer) <= Math.min(MOST, room)) ?? answers.at(-1) ?? {};
 }
 
 /** All that a review of a merge request starts from, in one answer (TASKS.md, tasks 1 and 8). */
-export const overviewOfMergeRequest: Composite = async (call, context) => {
+export const overviewOfMergeRequest: Composite = async (call, context, room) => {
   const where = { project_id: call.params.project_id, merge_request_iid: call.params.merge_request_iid, full: true };
   const request = toValue(await call.run("merge_request.get", where));
   context.progress?.({ progress: 1, total: 2, message: "approvals, threads, files" });
@@ -214,17 +215,20 @@ export const overviewOfMergeRequest: Composite = async (call, context) => {
     part("threads", "merge_request.discussion_list", { limit: 100 }),
     part("changed files", "merge_request.diff_list", { limit: 100 }),
   ]);
-  const value = toSize({
-    request,
-    approvals: toValue(approvals),
-    rules: list(toValue(state), "rules"),
-    threads: toItems(threads),
-    files: toItems(files),
-    more: {
-      threads: threads?.kind === "list" && threads.page.next !== undefined,
-      files: files?.kind === "list" && files.page.next !== undefined,
+  const value = toSize(
+    {
+      request,
+      approvals: toValue(approvals),
+      rules: list(toValue(state), "rules"),
+      threads: toItems(threads),
+      files: toItems(files),
+      more: {
+        threads: threads?.kind === "list" && threads.page.next !== undefined,
+        files: files?.kind === "list" && files.page.next !== undefined,
+      },
+      missing,
     },
-    missing,
-  });
+    room,
+  );
   return { kind: "value", value, project: String(call.params.project_id), untrusted: true };
 };

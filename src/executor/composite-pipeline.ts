@@ -15,6 +15,7 @@ import {
   toText,
   toValue,
 } from "./composite-read.ts";
+import { estimateJson } from "./tokens.ts";
 
 /** Statuses of a pipeline that ran to an end. A skipped one never ran; a manual one waits. */
 const FINISHED = new Set(["success", "failed", "canceled"]);
@@ -26,8 +27,8 @@ const RUNNER =
 const MOST_LOGS = 6;
 const DEPTH = 2;
 const LINES = 25;
-/** About 2,500 tokens of log-like text. */
-const CHARACTERS = 7_500;
+/** Tokens of an answer: what a caller can read at a glance. */
+const MOST = 2_400;
 
 interface Job {
   readonly job: Fields;
@@ -35,6 +36,8 @@ interface Job {
   /** Id of the child pipeline that it belongs to; absent = the pipeline itself. */
   readonly pipeline?: number;
   lines?: readonly string[];
+  /** Id of an earlier job whose log tells the same. */
+  like?: number;
   readonly missing: string[];
 }
 
@@ -137,10 +140,23 @@ async function readLogs(call: Call, context: CallContext, jobs: readonly Job[]):
     context.progress?.({ progress: ++done, total: chosen.length, message: `log of ${text(job.job, "name") ?? "job"}` });
   };
   await Promise.all(chosen.map((job) => queue.add(() => readOne(job))));
+  markAlike(chosen);
+}
+
+/** Shards of one job often fail with the same words: they are shown once. */
+function markAlike(jobs: readonly Job[]): void {
+  const first = new Map<string, number>();
+  for (const job of jobs) {
+    const words = (job.lines ?? []).join("\n");
+    const earlier = first.get(words);
+    if (words !== "" && earlier !== undefined) job.like = earlier;
+    else first.set(words, idOf(job.job));
+  }
 }
 
 function toJob(job: Job, lines: number): Record<string, unknown> {
-  const log = job.lines?.length ? { log: strongest(job.lines, lines) } : {};
+  const shown = lines > 0 && job.lines?.length ? { log: strongest(job.lines, lines) } : {};
+  const log = job.like === undefined ? shown : { log_like_job: job.like };
   const missing = job.missing.length > 0 ? { missing: job.missing.join("; ") } : {};
   const pipeline = job.pipeline === undefined ? {} : { pipeline: job.pipeline };
   return { ...only(job.job, ["id", "name", "stage", "failure_reason", "web_url"]), ...pipeline, ...log, ...missing };
@@ -188,7 +204,7 @@ function toAnswer(chosen: Chosen, tree: Tree, lines: number, most: number): Fiel
     ),
     ...part(
       "allowed_failures",
-      allowed.slice(0, most).map((job) => toJob({ ...job, lines: [] }, 0)),
+      allowed.slice(0, most).map((job) => toJob(job, 0)),
     ),
     ...part("child_pipelines", tree.children.slice(0, 10)),
     ...(left > 0 ? { more_failed_jobs: left } : {}),
@@ -197,7 +213,7 @@ function toAnswer(chosen: Chosen, tree: Tree, lines: number, most: number): Fiel
 }
 
 /** The fullest answer that fits: fewer lines for each job first, then fewer jobs. */
-function toSize(chosen: Chosen, tree: Tree): Fields {
+function toSize(chosen: Chosen, tree: Tree, room: number): Fields {
   const sizes = [
     [LINES, 20],
     [16, 20],
@@ -215,13 +231,13 @@ function toSize(chosen: Chosen, tree: Tree): Fields {
   let answer: Fields = {};
   for (const make of answers) {
     answer = make();
-    if (JSON.stringify(answer).length <= CHARACTERS) break;
+    if (estimateJson(answer) <= Math.min(MOST, room)) break;
   }
   return answer;
 }
 
 /** Why a pipeline failed, in one answer (TASKS.md, task 2). */
-export const explainFailure: Composite = async (call, context) => {
+export const explainFailure: Composite = async (call, context, room) => {
   const project = String(call.params.project_id);
   const chosen = await choosePipeline(call, project);
   const tree: Tree = { jobs: [], children: [], missing: [] };
@@ -237,5 +253,5 @@ export const explainFailure: Composite = async (call, context) => {
     );
   }
   const hint = failed ? { hint: "job.log_get reads a whole log; job.retry runs one job again." } : {};
-  return { kind: "value", value: toSize(chosen, tree), project, untrusted: true, ...hint };
+  return { kind: "value", value: toSize(chosen, tree, room), project, untrusted: true, ...hint };
 };

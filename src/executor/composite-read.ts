@@ -1,8 +1,11 @@
 import type { Call, CallContext, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 
-/** An action that is made of other actions. It reaches GitLab through `call.run` only, so that policy holds for each part. */
-export type Composite = (call: Call, context: CallContext) => Promise<Outcome>;
+/**
+ * An action that is made of other actions. It reaches GitLab through `call.run` only, so that policy holds for each part. Its
+ * answer takes at most `room` tokens.
+ */
+export type Composite = (call: Call, context: CallContext, room: number) => Promise<Outcome>;
 
 export type Fields = Readonly<Record<string, unknown>>;
 

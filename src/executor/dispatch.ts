@@ -23,6 +23,8 @@ export interface RoadRequest {
   readonly confirm?: boolean;
   /** Refuse anything but reads, with this sentence. */
   readonly readsOnly?: string;
+  /** Run for a composite, which fits the whole. */
+  readonly part?: boolean;
 }
 
 /** The one road (DESIGN.md §7): every call, from whatever surface, goes through here. */
@@ -84,12 +86,14 @@ export function createRoad(parts: RoadParts): Road {
     const action = parts.registry.resolve(request.name);
     const verdict = permit(parts, action, request, context);
     const normal = await normalizeParams(action, request.params, parts.normalize(context));
+    // What reads can be made of reads only, whatever it is asked to run.
+    const only = action.effect === "read" ? { readsOnly: `${action.id} runs reads only: call it by itself.` } : {};
     const call: Call = {
       action,
       params: normal.params,
-      wanted: normal.wanted,
+      wanted: request.part ? { ...normal.wanted, part: true } : normal.wanted,
       ...(action.http ? { route: pickRoute(action, normal.params) } : {}),
-      run: (name, params) => run({ name, params }, context),
+      run: (name, params) => run({ name, params, part: true, ...only }, context),
     };
     const source = parts.registry.source(action.source);
     if (verdict.preview) return { kind: "preview", preview: await source.preview(call, context) };

@@ -2,6 +2,7 @@ import { pickRoute, placeholders, routesOf, scopeIds, scopeOf } from "../catalog
 import { RESERVED, requiredParams, toSignature, validatorOf } from "../catalog/schema.ts";
 import type { Action, JsonSchema, Param, Shape, Wanted } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
+import { toFullPath } from "./identifiers.ts";
 import { toCanonicalNames } from "./param-names.ts";
 import { holdsPeople, type People, resolvePeople } from "./param-people.ts";
 import { fillTargets } from "./param-targets.ts";
@@ -57,9 +58,9 @@ class Findings {
   }
 
   /** @throws BridgeError invalid_params when anything was found. */
-  refuse(action: Action, project: boolean): void {
+  refuse(action: Action, options: NormalizeOptions): void {
     if (this.fields.size === 0) return;
-    const signature = toSignature(action, project);
+    const signature = toSignature(action, projectOf(options) !== undefined);
     const all = [...this.fields].map(([field, problem]) => `${field}: ${problem}`).join("; ");
     throw new BridgeError("invalid_params", `${action.id}: ${all}.`, `Nothing was sent. Call it as ${signature}.`, {
       signature,
@@ -68,6 +69,8 @@ class Findings {
     });
   }
 }
+
+const projectOf = ({ project }: NormalizeOptions) => (typeof project === "function" ? project() : project);
 
 function toObject(raw: unknown, action: Action): Readonly<Record<string, unknown>> {
   const value = raw === undefined || raw === null || raw === "" ? {} : fromJsonText(raw);
@@ -107,8 +110,8 @@ function fillProject(action: Action, values: Map<string, unknown>, options: Norm
   if (param.in !== "path" && action.composite === undefined) return;
   const free = routesOf(action).some((route) => scopeOf(action, route) === "none" && !placeholders(route[1]).includes("project_id"));
   if (free || scopeIds(action).some((id) => values.has(id))) return;
-  const project = typeof options.project === "function" ? options.project() : options.project;
-  if (project !== undefined) values.set("project_id", project);
+  const project = projectOf(options);
+  if (project !== undefined) values.set("project_id", toFullPath(project));
 }
 
 const takes = (action: Action, name: string) => Object.hasOwn(action.params, name);
@@ -210,7 +213,7 @@ export async function normalizeParams(action: Action, raw: unknown, options: Nor
   const given = toObject(raw, action);
   if (action.schema) {
     const relayed = splitRelayed(action, action.schema, given, reading);
-    findings.refuse(action, false);
+    findings.refuse(action, options);
     return relayed;
   }
   const { values, addresses, problems, nearest } = toCanonicalNames(action, given);
@@ -222,14 +225,14 @@ export async function normalizeParams(action: Action, raw: unknown, options: Nor
   fillProject(action, values, options);
   checkMissing(action, values, findings);
   const plain = readValues(action, values, reading, (name) => !holdsPeople(name));
-  findings.refuse(action, options.project !== undefined);
+  findings.refuse(action, options);
   await resolvePeople(action, values, options, findings);
   const params = Object.fromEntries([...plain, ...readValues(action, values, reading, holdsPeople)]);
-  findings.refuse(action, options.project !== undefined);
+  findings.refuse(action, options);
   checkExclusive(params, findings);
   checkRoute(action, params, findings);
   checkSchema(action, params, findings);
-  findings.refuse(action, options.project !== undefined);
+  findings.refuse(action, options);
   const project = params.project_id;
   return { params, ...reserved, ...(project === undefined ? {} : { project: String(project) }) };
 }

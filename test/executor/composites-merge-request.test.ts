@@ -1,3 +1,4 @@
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { countLines } from "../../src/executor/composite-merge-request.ts";
 import { answerOf, type Fields, failure, items, type Reply, runComposite, value } from "./composites-run.ts";
@@ -158,14 +159,14 @@ describe("a merge request at a glance", () => {
 
   it("stays small, and says what it left out", async () => {
     const files = Array.from({ length: 100 }, (_, index) => diff(`src/some/rather/long/folder/name/file-${index}.ts`));
-    const threads = Array.from({ length: 100 }, (_, index) => thread(`d${index}`, false, "w".repeat(500)));
+    const threads = Array.from({ length: 100 }, (_, index) => thread(`d${index}`, false, "what about this? ".repeat(30)));
     const run = overview({
-      "merge_request.get": value({ ...request, description: "d".repeat(20_000) }),
+      "merge_request.get": value({ ...request, description: "some words of why. ".repeat(1_000) }),
       "merge_request.diff_list": items(files, "more"),
       "merge_request.discussion_list": items(threads, "more"),
     });
     const answer = await answerOf(run.outcome);
-    expect(JSON.stringify(answer).length).toBeLessThanOrEqual(4_800);
+    expect(countTokens(JSON.stringify(answer))).toBeLessThanOrEqual(1_500);
     expect(answer.files_left_out).toBe(100 - (answer.files as unknown[]).length);
     expect(answer.threads).toMatchObject({ unresolved: 100 });
     expect(answer.notes).toContain("more than 100 files; only the first 100 are counted");

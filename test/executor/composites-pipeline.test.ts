@@ -1,3 +1,4 @@
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { answerOf, type Fields, failure, items, type Replies, runComposite, text, value } from "./composites-run.ts";
 
@@ -187,19 +188,37 @@ describe("why a pipeline failed", () => {
     ]);
   });
 
+  it("shows once what several jobs say alike", async () => {
+    const jobs = [job(1, "jest 1/2"), job(2, "jest 2/2"), job(3, "lint")];
+    const run = explain({
+      pipelines: [pipeline(10, "failed")],
+      jobs: { 10: jobs },
+      logs: { 1: failingLog, 2: failingLog, 3: "error: other" },
+    });
+    const found = (await answerOf(run.outcome)).jobs as Fields[];
+    expect(found).toMatchObject([
+      { id: 1, log: expect.any(Array) },
+      { id: 2, log_like_job: 1 },
+      { id: 3, log: ["error: other"] },
+    ]);
+    expect(found[1]).not.toHaveProperty("log");
+  });
+
   it("stays small, whatever the logs hold", async () => {
-    const loud = Array.from(
-      { length: 3_000 },
-      (_, index) => `${"ab".repeat(index % 50)} error: ${"z".repeat(300)} in ${"q".repeat(index % 97)}`,
-    ).join("\n");
+    const hex = (seed: number) => ((seed * 2_654_435_761) % 4_294_967_296).toString(16);
+    const loud = (id: number) =>
+      Array.from(
+        { length: 800 },
+        (_, n) => `src/${hex(n + id)}.ts error TS${n}: '${"xyz".repeat(n % 40)}' is no Map<string, ${hex(n * id)}>`,
+      ).join("\n");
     const jobs = Array.from({ length: 60 }, (_, index) => job(index + 1, `job ${index + 1}`));
     const run = explain({
       pipelines: [pipeline(10, "failed")],
       jobs: { 10: jobs },
-      logs: Object.fromEntries(jobs.map(({ id }) => [id, loud])),
+      logs: Object.fromEntries(jobs.map(({ id }) => [id, loud(id)])),
     });
     const answer = await answerOf(run.outcome);
-    expect(JSON.stringify(answer).length).toBeLessThanOrEqual(7_500);
+    expect(countTokens(JSON.stringify(answer))).toBeLessThanOrEqual(2_500);
     expect(answer.more_failed_jobs).toBe(60 - (answer.jobs as unknown[]).length);
     expect((answer.jobs as { log?: string[] }[])[0]?.log?.length).toBeGreaterThan(0);
   });

@@ -45,7 +45,7 @@ export function runComposite(id: string, params: Fields, replies: Replies): Ran 
       return reply;
     },
   };
-  return { ran, progress, controller, outcome: composite(call, context) };
+  return { ran, progress, controller, outcome: composite(call, context, 7_850) };
 }
 
 export async function answerOf(outcome: Promise<Outcome>): Promise<Fields> {

@@ -58,9 +58,12 @@ function toEntry(outcome: Outcome): Fields {
   }
 }
 
-/** Cuts one entry to its share, and says so in it. */
+/** Cuts one entry to its share, and says so in it. Text grows when it is written as JSON, so that one cut may not do. */
 function toSize(entry: Fields, share: number): Fields {
-  const { value, cuts } = cutToFit(entry, share, "result");
+  let { value, cuts } = cutToFit(entry, share, "result");
+  for (let round = 0; round < 3 && estimateJson(value) > share; round++) {
+    ({ value, cuts } = cutToFit(entry, Math.floor((share * share) / estimateJson(value)) - 1, "result"));
+  }
   return cuts.length > 0 ? { ...(value as Fields), truncated: `${cuts.join("; ")}. Call it by itself for the rest.` } : entry;
 }
 

@@ -34,7 +34,7 @@ function fitList(items: readonly unknown[], tokens: number, name: string): Fitte
   const count = countFitting(items, tokens);
   const first = items[0];
   if (count > 0 || first === undefined) return { value: items.slice(0, count), cuts: [`${name}: the first ${count} of ${items.length}`] };
-  const { value, cuts } = fit(first, tokens, `${name}.0`);
+  const { value, cuts } = cutToFit(first, tokens, `${name}.0`);
   return { value: [value], cuts: [`${name}: the first 1 of ${items.length}`, ...cuts] };
 }
 
@@ -44,7 +44,7 @@ function fitText(text: string, tokens: number, name: string): Fitted {
 }
 
 /** Cuts the largest part first, at borders of items and lines, until the whole fits. */
-export function fit(value: unknown, tokens: number, name = "answer"): Fitted {
+export function cutToFit(value: unknown, tokens: number, name = "answer"): Fitted {
   const cuts: string[] = [];
   let current = value;
   for (let round = 0; round < 20 && estimateJson(current) > tokens; round++) {
@@ -54,7 +54,7 @@ export function fit(value: unknown, tokens: number, name = "answer"): Fitted {
     if (key === undefined || !isPlain(current)) break;
     const rest = estimateJson({ ...current, [key]: null });
     const room = Math.max(tokens - rest - COST_OF_A_CUT, COST_OF_A_CUT);
-    const inner = fit(current[key], room, name === "answer" ? key : `${name}.${key}`);
+    const inner = cutToFit(current[key], room, name === "answer" ? key : `${name}.${key}`);
     cuts.push(...inner.cuts);
     current = { ...current, [key]: inner.value };
     if (inner.cuts.length === 0) break;

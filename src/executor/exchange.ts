@@ -62,11 +62,12 @@ const without = (headers: Readonly<Record<string, string>>, names: readonly stri
   Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
 
 /** Follows redirects of GET by hand, without the credential once another origin is reached; others are not followed. */
-async function follow(request: Outgoing, parts: ExchangeParts, signal: AbortSignal): Promise<Response> {
+async function follow(request: Outgoing, parts: ExchangeParts, { signal, onSend }: Clock): Promise<Response> {
   let { url, headers } = request;
   for (let hop = 0; ; hop++) {
     const dispatcher = await parts.network.dispatcher(url);
     signal.throwIfAborted();
+    onSend();
     const init = { method: request.method, headers, body: request.body, redirect: "manual", signal, dispatcher };
     const response = await parts.fetch(url, init as unknown as RequestInit);
     const to = step(response, url, request.target);
@@ -89,35 +90,50 @@ function tooLarge(target: Target): BridgeError {
   );
 }
 
-async function readAll(response: Response, target: Target): Promise<Uint8Array> {
+async function readAll(response: Response, target: Target, signal: AbortSignal): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = response.body?.getReader();
-  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-    size += part.value.byteLength;
-    if (size > MOST_BYTES) {
-      await reader?.cancel();
-      throw tooLarge(target);
+  const stop = () => void reader?.cancel().catch(() => undefined);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      size += part.value.byteLength;
+      if (size > MOST_BYTES) throw tooLarge(target);
+      chunks.push(part.value);
     }
-    chunks.push(part.value);
+    signal.throwIfAborted();
+    return Buffer.concat(chunks, size);
+  } catch (error) {
+    stop();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
-  return Buffer.concat(chunks, size);
 }
 
 interface Clock {
   readonly signal: AbortSignal;
+  /** The request leaves now: from here on a write may have been done. */
+  onSend(): void;
+  readonly sent: () => boolean;
   stop(): void;
 }
 
 /** The caller's signal and the time limit in one; the limit covers headers and body. */
 function startClock(ms: number, caller: AbortSignal): Clock {
   const controller = new AbortController();
+  let sent = false;
   const cancel = () => controller.abort(caller.reason);
   const timer = setTimeout(() => controller.abort(new Overdue()), ms);
   if (caller.aborted) cancel();
   else caller.addEventListener("abort", cancel, { once: true });
   return {
     signal: controller.signal,
+    onSend() {
+      sent = true;
+    },
+    sent: () => sent,
     stop() {
       clearTimeout(timer);
       caller.removeEventListener("abort", cancel);
@@ -135,9 +151,9 @@ export class Lost extends Error {
   }
 }
 
-function explain(error: unknown, signal: AbortSignal, target: Target, timeout: number): unknown {
+function explain(error: unknown, { signal, sent }: Clock, target: Target, timeout: number): unknown {
   if (error instanceof BridgeError) return error;
-  if (signal.aborted) return signal.reason instanceof Overdue ? toTimeout(target, timeout) : toCancelled(target, true);
+  if (signal.aborted) return signal.reason instanceof Overdue ? toTimeout(target, timeout, sent()) : toCancelled(target, sent());
   const failure = toFailure(error);
   const told = toNetworkError(failure, target, error);
   return failure.kind === "lost" && told.code !== "outcome_unknown" ? new Lost(told) : told;
@@ -151,10 +167,10 @@ export async function exchange(request: Outgoing, parts: ExchangeParts, caller: 
   const { target } = request;
   const clock = startClock(parts.timeout, caller);
   try {
-    const response = await follow(request, parts, clock.signal);
+    const response = await follow(request, parts, clock);
     const head = { status: response.status, headers: Object.fromEntries(response.headers) };
     try {
-      return { ...head, bytes: await readAll(response, target) };
+      return { ...head, bytes: await readAll(response, target, clock.signal) };
     } catch (error) {
       if (target.effect === "read") throw error;
       if (response.ok) return { ...head, bytes: new Uint8Array(), broken: true };
@@ -162,7 +178,7 @@ export async function exchange(request: Outgoing, parts: ExchangeParts, caller: 
       throw toOutcomeUnknown(`the answer (HTTP ${response.status}) broke off`, target, response.status, error);
     }
   } catch (error) {
-    throw explain(error, clock.signal, target, parts.timeout);
+    throw explain(error, clock, target, parts.timeout);
   } finally {
     clock.stop();
   }

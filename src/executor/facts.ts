@@ -90,7 +90,8 @@ export function createFacts({ get, deadline = DEADLINE_MS, lifetime = LIFETIME_M
     const fresh = old && now() - old.since < (old.complete ? lifetime : RETRY_MS) ? old : start(context);
     known.delete(key);
     known.set(key, fresh);
-    if (known.size > MOST_KNOWN) for (const oldest of known.keys()) if (known.size > MOST_KNOWN) known.delete(oldest);
+    const oldest = known.keys().next().value;
+    if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
     return (await fresh.facts).facts;
   };
 }

@@ -89,10 +89,12 @@ export function toOutcomeUnknown(why: string, target: Target, status?: number, c
   );
 }
 
-export function toTimeout(target: Target, ms: number, setting = "--timeout"): BridgeError {
-  if (target.effect !== "read") return toOutcomeUnknown(`no answer came within ${ms} ms`, target);
-  const hint = `Narrow the call (a smaller limit, a filter, a date range) or try later; whoever runs this server can raise ${setting}.`;
-  return new BridgeError("timeout", `${nameOf(target)}: ${hostOf(target)} did not answer within ${ms} ms.`, hint, { setting });
+const TIMEOUT = "--timeout";
+
+export function toTimeout(target: Target, ms: number, sent: boolean): BridgeError {
+  if (sent && target.effect !== "read") return toOutcomeUnknown(`no answer came within ${ms} ms`, target);
+  const hint = `Narrow the call (a smaller limit, a filter, a date range) or try later; whoever runs this server can raise ${TIMEOUT}.`;
+  return new BridgeError("timeout", `${nameOf(target)}: ${hostOf(target)} did not answer within ${ms} ms.`, hint, { setting: TIMEOUT });
 }
 
 export function toCancelled(target: Target, sent: boolean): BridgeError {

@@ -109,7 +109,7 @@ function listParts(wire: WireRequest, call: Call, context: CallContext, parts: P
   const paged = isPaged(call.action);
   const own = new URLSearchParams(toQuery(wire.query));
   return {
-    budget: roomOf(parts.options.settings),
+    budget: roomOf(parts.options.settings, call.wanted),
     paged,
     shape: (items) => shapeRows(items, call, parts.options.settings, "list"),
     async read(position, size) {
@@ -144,7 +144,7 @@ async function read(call: Call, context: CallContext, parts: Parts): Promise<Out
   if (!Array.isArray(reply.body)) return toValueOutcome(reply.body, call, settings);
   const rows = reply.body;
   const whole: ListParts = {
-    budget: roomOf(settings),
+    budget: roomOf(settings, call.wanted),
     paged: false,
     shape: (items) => shapeRows(items, call, settings, "list"),
     read: async () => ({ items: rows }),
@@ -171,7 +171,7 @@ function run(call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
   if (action.composite !== undefined) {
     const composite = COMPOSITES[action.composite];
     if (!composite) throw new Error(`${action.id}: there is no composite ${action.composite}`);
-    return composite(call, context);
+    return composite(call, context, roomOf(parts.options.settings, call.wanted));
   }
   if (action.graphql !== undefined)
     return runGraphql(call, action.graphql, sendingOf(call, context, parts, "/graphql"), parts, context.signal);

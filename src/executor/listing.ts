@@ -1,6 +1,6 @@
 import type { Call, CallContext, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
-import { countFitting, fit } from "./budget.ts";
+import { countFitting, cutToFit } from "./budget.ts";
 import { decodeCursor, encodeCursor, type Position } from "./page.ts";
 import { estimateJson } from "./tokens.ts";
 
@@ -44,17 +44,16 @@ interface Gathered {
 }
 
 function startOf(call: Call): Position | undefined {
-  const { cursor } = call.wanted;
-  if (cursor === undefined) return undefined;
+  const { cursor, page } = call.wanted;
+  if (cursor === undefined) return page !== undefined && page > 1 ? { kind: "offset", page, size: requested(call), skip: 0 } : undefined;
   const position = decodeCursor(cursor, call);
   if (position.kind !== "lines") return position;
   throw new BridgeError("invalid_params", "cursor: belongs to a text, not to a list", "Leave cursor out to begin the list at its start.");
 }
 
-const sizeOf = ({ wanted }: Call, start: Position | undefined): number => {
-  if (start && start.kind !== "lines") return start.size;
-  return wanted.all ? MOST_LIMIT : Math.min(wanted.limit ?? DEFAULT_LIMIT, MOST_LIMIT);
-};
+const requested = ({ wanted }: Call): number => (wanted.all ? MOST_LIMIT : Math.min(wanted.limit ?? DEFAULT_LIMIT, MOST_LIMIT));
+
+const sizeOf = (call: Call, start: Position | undefined): number => (start && start.kind !== "lines" ? start.size : requested(call));
 
 const skipOf = (position: Position | undefined) => (position && position.kind !== "lines" ? position.skip : 0);
 
@@ -124,7 +123,7 @@ function cut({ rows, next }: Gathered, call: Call, parts: ListParts): Cut {
       truncated: `${items.length - fitting} of the ${items.length} rows read ${few}; ${go}, or use select`,
     };
   }
-  const first = fit(items[0], parts.budget);
+  const first = cutToFit(items[0], parts.budget);
   const after = rows[1]?.at ?? next;
   const how = after ? `; ${go} for the other rows` : "";
   return { items: [first.value], ...(after ? { next: after } : {}), truncated: `${first.cuts.join("; ")}${how}` };

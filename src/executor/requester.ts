@@ -153,26 +153,34 @@ function prepare(parts: RequesterParts, method: string, resource: Resource, endp
   };
 }
 
-async function inLane(lane: Lane, parts: RequesterParts, outgoing: Outgoing, signal: AbortSignal): Promise<Incoming> {
+/** A signal that follows the caller's only until the request is on its way: from then on the exchange itself judges a cancel. */
+function whileWaiting(caller: AbortSignal): { readonly signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const cancel = () => controller.abort(caller.reason);
+  if (caller.aborted) cancel();
+  else caller.addEventListener("abort", cancel, { once: true });
+  return { signal: controller.signal, release: () => caller.removeEventListener("abort", cancel) };
+}
+
+async function inLane(lane: Lane, parts: RequesterParts, outgoing: Outgoing, caller: AbortSignal): Promise<Incoming> {
+  const waiting = whileWaiting(caller);
   const pause = parts.wait ?? wait;
-  let started = false;
+  const { fetch, network, log, settings } = parts;
   const job = async () => {
     const ms = lane.notBefore - Date.now();
-    if (ms > 0) await pause(ms, signal);
-    started = true;
-    const incoming = await exchange(
-      outgoing,
-      { fetch: parts.fetch, network: parts.network, timeout: parts.settings.timeout, log: parts.log },
-      signal,
-    );
+    if (ms > 0) await pause(ms, waiting.signal);
+    waiting.release();
+    if (caller.aborted) throw toCancelled(outgoing.target, false);
+    const incoming = await exchange(outgoing, { fetch, network, log, timeout: settings.timeout }, caller);
     lane.notBefore = Date.now() + pauseOf(incoming.headers);
     return incoming;
   };
   try {
-    return await lane.queue.add(job, { signal });
+    return await lane.queue.add(job, { signal: waiting.signal });
   } catch (error) {
-    if (signal.aborted && !started) throw toCancelled(outgoing.target, false);
-    throw error;
+    throw waiting.signal.aborted ? toCancelled(outgoing.target, false) : error;
+  } finally {
+    waiting.release();
   }
 }
 

@@ -1,7 +1,7 @@
-import type { Call, Outcome, OutcomeNotes } from "../catalog/types.ts";
+import type { Call, Outcome, OutcomeNotes, Wanted } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
-import { fit } from "./budget.ts";
+import { cutToFit } from "./budget.ts";
 import type { Shaped } from "./listing.ts";
 import { decodeCursor, encodeCursor } from "./page.ts";
 import { hideSecrets } from "./secrets.ts";
@@ -14,10 +14,14 @@ export type ShapeSettings = Pick<Settings, "budget" | "revealSecrets">;
 /** Bytes of a file that one message can carry as base64. */
 export const MOST_BINARY = 700_000;
 
+/** Tokens of one part of a composite. */
+const MOST_PART = 250_000;
+
 /** Room for page, notes and frame beside the content. */
 const FRAME = 150;
 
-export const roomOf = ({ budget }: ShapeSettings): number => Math.max(200, budget - FRAME);
+/** Tokens of content that an answer may have; a part of a composite is not cut, since the composite fits the whole. */
+export const roomOf = ({ budget }: ShapeSettings, wanted: Wanted = {}): number => (wanted.part ? MOST_PART : Math.max(200, budget - FRAME));
 
 const AUTHORED = /^(title|description|body|message|content|diff|notes?|commit_title|merged_yaml|bio)$/;
 
@@ -50,7 +54,7 @@ export function shapeRows(items: readonly unknown[], call: Call, settings: Shape
 export function toValueOutcome(body: unknown, call: Call, settings: ShapeSettings): Outcome {
   const source = isPlain(body) ? body : { value: body };
   const { items, omitted } = shapeRows([source], call, settings, "get");
-  const { value, cuts } = fit(items[0], roomOf(settings));
+  const { value, cuts } = cutToFit(items[0], roomOf(settings, call.wanted));
   return {
     kind: "value",
     value: isPlain(value) ? value : { value },
@@ -71,7 +75,8 @@ export function toTextOutcome(raw: string, call: Call, settings: ShapeSettings, 
   if (start && start.kind !== "lines")
     throw new BridgeError("invalid_params", "cursor: belongs to a list, not to a text", "Leave cursor out to begin the text at its start.");
   const text = log ? cleanLog(raw) : raw;
-  const window = log ? windowBackward(text, roomOf(settings), start?.line) : windowForward(text, roomOf(settings), start?.line);
+  const room = roomOf(settings, call.wanted);
+  const window = log ? windowBackward(text, room, start?.line) : windowForward(text, room, start?.line);
   const whole = window.to - window.from + 1 >= window.of;
   const project = projectOf(call);
   const more = window.next === undefined ? "" : `; page.next as cursor gives the lines ${log ? "before" : "after"}`;

@@ -1,8 +1,9 @@
 import type { Action, Effect } from "../catalog/types.ts";
-import { type Lexicon, parseQuery } from "./query.ts";
+import { parseQuery } from "./query.ts";
 import { type Hit, scoreAll } from "./score.ts";
 import { buildIndex, type SearchIndex } from "./search-index.ts";
 import { stem, wordsOf } from "./tokenize.ts";
+import type { Lexicon } from "./translate.ts";
 import { type Corrector, createCorrector, distance, type Target } from "./typo.ts";
 import { type Language, loadVocabulary } from "./vocabulary.ts";
 import { WEIGHTS } from "./weights.ts";

@@ -47,7 +47,7 @@ function longest(node: Node, words: readonly string[], at: number, depth: number
 
 /**
  * A phrase table as a tree of words. `bend` gives a second form under which each word is found.
- * Keys that start with `^` hold only where a clause starts.
+ * Keys that start with `^` hold only where a clause starts, and only as they are written.
  */
 export function createPhrases(entries: readonly (readonly [string, string])[], spell: Spellings, bend?: (word: string) => string): Phrases {
   const anywhere: Node = { next: new Map() };
@@ -62,7 +62,7 @@ export function createPhrases(entries: readonly (readonly [string, string])[], s
       parts.add(word);
       spellings.add(word);
     }
-    if (!bend) continue;
+    if (!bend || root === atStart) continue;
     const bent = words.map(bend);
     insert(root, bent, value);
     for (const word of bent) spellings.add(word);

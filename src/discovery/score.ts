@@ -53,17 +53,35 @@ export function windowsOf(items: readonly Item[]): Window[] {
   const short = contentOf(items) <= size + 2;
   if (short) windows.push({ items, weight: whole });
   if (items.length <= 4) return windows;
+  for (const clause of clausesOf(items)) {
+    const asked = clause.some((item) => item.cue) ? cue : clause.some((item) => item.verbs) ? start : 1;
+    if (clause.length <= size + 1) windows.push({ items: clause, weight: (short ? 0.92 : 1) * asked });
+    else windows.push(...slide(clause, asked * 0.98));
+  }
+  if (!short) for (let at = 0; at + 3 <= items.length; at += 2) windows.push({ items: items.slice(at, at + size), weight: 0.9 });
+  return windows;
+}
+
+function clausesOf(items: readonly Item[]): Item[][] {
   const clauses: Item[][] = [];
   for (const item of items) {
     if (item.start || clauses.length === 0) clauses.push([item]);
     else clauses.at(-1)?.push(item);
   }
-  for (const clause of clauses) {
-    const asked = clause.some((item) => item.cue) ? cue : clause.some((item) => item.verbs) ? start : 1;
-    if (clause.length <= size + 1) windows.push({ items: clause, weight: (short ? 0.92 : 1) * asked });
-    else for (let at = 0; at + 3 <= clause.length; at++) windows.push({ items: clause.slice(at, at + size), weight: asked * 0.98 });
+  return clauses;
+}
+
+/** Runs of a few words; each keeps the verb that was said before it in its clause. */
+function slide(clause: readonly Item[], weight: number): Window[] {
+  const { size } = WEIGHTS.window;
+  const windows: Window[] = [];
+  let verb: Item | undefined;
+  for (let at = 0; at + 3 <= clause.length; at++) {
+    const before = clause[at - 1];
+    if (before?.verbs) verb = { verbs: before.verbs, fuzzy: before.fuzzy, start: false, cue: false };
+    const run = clause.slice(at, at + size);
+    windows.push({ items: verb && !run.some((item) => item.verbs) ? [verb, ...run] : run, weight });
   }
-  if (!short) for (let at = 0; at + 3 <= items.length; at += 2) windows.push({ items: items.slice(at, at + size), weight: 0.9 });
   return windows;
 }
 
@@ -170,13 +188,17 @@ function settle(
     if (!doc || !cell) continue;
     const { verb, action } = doc;
     const own = verb.specific && cell.exactVerb;
-    const fit = own ? WEIGHTS.ownVerb : (fits.get(verb.verb + action.effect) ?? 1);
+    const read = wish.asks || ((wish.verbs.has("list") || wish.verbs.has("get")) && !wish.verbs.has("create") && !wish.verbs.has("update"));
+    const ownFit = action.effect === "read" || !read ? WEIGHTS.ownVerb : WEIGHTS.ownVerbAsked;
+    const fit = own ? ownFit : (fits.get(verb.verb + action.effect) ?? 1);
     const core = Math.min(1, cell.core);
-    const score = cell.gain * (WEIGHTS.coreFloor + (1 - WEIGHTS.coreFloor) * core) * fit * doc.prior * window.weight;
+    const coverage = total > 0 ? Math.min(1, cell.answered / total) : 0;
+    const answered = WEIGHTS.coverageFloor + (1 - WEIGHTS.coverageFloor) * coverage;
+    const score = cell.gain * answered * (WEIGHTS.coreFloor + (1 - WEIGHTS.coreFloor) * core) * fit * doc.prior * window.weight;
     const known = best.get(id);
     if (known && known.score >= score) continue;
     const verbSaid = verb.verb === "delete" ? exactDelete : cell.exactVerb || exactVerbs.has(verb.verb);
     const licensed = action.effect !== "destructive" || (verbSaid && cell.exactCore);
-    best.set(id, { doc: id, score, coverage: total > 0 ? Math.min(1, cell.answered / total) : 0, licensed, said: cell.said });
+    best.set(id, { doc: id, score, coverage, licensed, said: cell.said });
   }
 }

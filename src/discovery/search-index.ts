@@ -138,13 +138,15 @@ function priorOf(action: Action): number {
   return (action.essential ? essential : 1) * (action.admin ? admin : 1) * (1 - depth * Math.max(0, ids - 2));
 }
 
-const coreTerms = (action: Action, verb: DocVerb): string[] => {
-  const terms = [...new Set(termsOf(wordsOf(action.id)))];
-  if (verb.specific) return terms;
-  const spoken = new Set(verb.words.map(stem));
-  const rest = terms.filter((term) => !spoken.has(term));
-  return rest.length > 0 ? rest : terms;
-};
+/** The terms that name the resource: the id without its generic verb (a domain of that name stays: `board_list`). */
+function coreTerms(action: Action, verb: DocVerb): string[] {
+  const cut = action.id.lastIndexOf(".");
+  const domain = cut < 0 ? [] : wordsOf(action.id.slice(0, cut));
+  const rest = wordsOf(action.id.slice(cut + 1));
+  const kept = verb.specific ? rest : rest.filter((word) => !verb.words.includes(word));
+  const terms = [...new Set([...termsOf(domain), ...termsOf(kept)])];
+  return terms.length > 0 ? terms : [...new Set(termsOf(wordsOf(action.id)))];
+}
 
 /** The index over all actions. Building it reads every row once. */
 export function buildIndex(actions: readonly Action[]): SearchIndex {

@@ -5,6 +5,8 @@ export interface Token {
   readonly start: boolean;
   /** The word stood inside a quoted phrase: more likely a value than a wish. */
   readonly quoted?: boolean;
+  /** The name with underscores (`target_branch`) that the word is a part of. */
+  readonly name?: string;
 }
 
 /** Longest text that is looked at; what lies beyond says nothing that the first part did not. */
@@ -51,11 +53,15 @@ const PIECE = new RegExp(`[${RUN}]+|(?:(?![${RUN}])[\\p{L}\\p{M}\\p{N}])+|[.,;:!
 export const isRun = (word: string): boolean => RUN_START.test(word);
 const RUN_START = new RegExp(`^[${RUN}]`, "u");
 
+const NAME = /[a-z][a-z0-9]*(?:_[a-z0-9]+)+/g;
+
 /** The words of a text in order, with marks where a clause starts. Never more than a fixed number. */
 export function tokenize(text: string): Token[] {
   const folded = references(fold(text));
   const spans = quotedSpans(folded);
   const tokens: Token[] = [];
+  const names = [...folded.matchAll(NAME)];
+  let name = names.shift();
   let start = true;
   for (const match of folded.matchAll(PIECE)) {
     const piece = match[0];
@@ -64,8 +70,10 @@ export function tokenize(text: string): Token[] {
       start ||= after === undefined || /\s/.test(after) || /[。、！？；：¿¡…]/.test(piece);
       continue;
     }
+    while (name && name.index + name[0].length <= match.index) name = names.shift();
+    const inName = name && name.index <= match.index ? { name: name[0] } : {};
     const quoted = spans.some(([from, to]) => match.index >= from && match.index < to);
-    tokens.push(quoted ? { word: piece, start, quoted } : { word: piece, start });
+    tokens.push({ word: piece, start, ...(quoted ? { quoted } : {}), ...inName });
     start = false;
     if (tokens.length >= MAX_TOKENS) break;
   }

@@ -11,6 +11,7 @@ const RUN_LANGUAGES = ["ja", "zh", "ko"] as const;
 interface LanguageData {
   /** Words that carry no wish. */
   readonly stop: readonly string[];
+  readonly plain?: readonly string[];
   /** Phrase → canonical words (see `query.ts` for their marks). */
   readonly phrases: Readonly<Record<string, string>>;
 }
@@ -18,6 +19,8 @@ interface LanguageData {
 export interface Language {
   readonly name: string;
   readonly stop: ReadonlySet<string>;
+  /** Ordinary words that are never taken for typing mistakes. */
+  readonly plain: ReadonlySet<string>;
   readonly phrases: Phrases;
 }
 
@@ -50,12 +53,12 @@ const stemSpellings: Spellings = (word) => {
 
 function loadWordLanguage(name: string): Language {
   const data = readData(name);
-  return { name, stop: new Set(data.stop), phrases: createPhrases(Object.entries(data.phrases), starSpellings) };
+  return { name, stop: new Set(data.stop), plain: new Set(data.plain), phrases: createPhrases(Object.entries(data.phrases), starSpellings) };
 }
 
 function loadEnglish(): Language {
   const data = readData("en");
-  return { name: "en", stop: new Set(data.stop), phrases: createPhrases(Object.entries(data.phrases), stemSpellings, stem) };
+  return { name: "en", stop: new Set(data.stop), plain: new Set(data.plain), phrases: createPhrases(Object.entries(data.phrases), stemSpellings, stem) };
 }
 
 function loadRunLanguage(name: string): RunLanguage {

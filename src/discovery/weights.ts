@@ -26,6 +26,12 @@ export const WEIGHTS = {
   /** Two terms side by side as the action's id has them. */
   pair: 0.45,
   window: { size: 6, cue: 1.25, start: 1.08, whole: 1 },
+  /** A destructive action that was not asked for in so many words. */
+  unlicensed: 0.8,
+  /** Share of the score that does not depend on how much of the window was answered. */
+  coverageFloor: 0.75,
+  /** A question, or a wish to read, that meets an action of its own verb which changes something. */
+  ownVerbAsked: 0.62,
   /** Results below this share of the best are left out. */
   cut: 0.25,
   withheldCut: 0.6,

@@ -21,22 +21,25 @@ function tree(request: Request): Reply {
   return text(request.input, "pagination") === "keyset" ? treeKeyset(request, items) : paged(request, items, (item) => item);
 }
 
-/** Keyset paging of a tree keeps the tree's own order; `page_token` is the id of the last item shown. */
+/** Names the last item shown. Its path, not its id: files of the same content share one id. */
+const pageToken = (item: TreeItem): string => Buffer.from(JSON.stringify({ file_name: item.path })).toString("base64");
+
+/** Keyset paging of a tree keeps the tree's own order; `page_token` leads on. */
 function treeKeyset(request: Request, items: readonly TreeItem[]): Reply {
   const place = new Map(items.map((item, index) => [item, index]));
   const token = text(request.input, "page_token");
-  const start = token ? items.findIndex((item) => item.id === token) + 1 : 0;
+  const start = token ? items.findIndex((item) => pageToken(item) === token) + 1 : 0;
   if (token && start === 0) throw failure(404, "404 invalid page token Not Found");
   const rest = items.slice(start);
   const size = Math.min(Number(text(request.input, "per_page") ?? 20) || 20, 100);
   const shown = rest.slice(0, size);
   const last = shown.at(-1);
   const query = new URLSearchParams(Object.entries(request.query).map(([name, value]): [string, string] => [name, String(value)]));
-  if (last) query.set("page_token", last.id);
+  if (last) query.set("page_token", pageToken(last));
   query.set("per_page", String(size));
   const link = `<${request.world.url}/api/v4${request.path}?${query}>; rel="next"`;
   const more = last !== undefined && (place.get(last) ?? 0) < items.length - 1;
-  return { status: 200, json: shown, headers: { "x-per-page": String(size), ...(more ? { link, "x-next-page-token": last.id } : {}) } };
+  return { status: 200, json: shown, headers: { "x-per-page": String(size), ...(more ? { link, "x-next-page-token": pageToken(last) } : {}) } };
 }
 
 function findBlob(request: Request): { id: string; content: Buffer } {

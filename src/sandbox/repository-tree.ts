@@ -39,7 +39,11 @@ function treeKeyset(request: Request, items: readonly TreeItem[]): Reply {
   query.set("per_page", String(size));
   const link = `<${request.world.url}/api/v4${request.path}?${query}>; rel="next"`;
   const more = last !== undefined && (place.get(last) ?? 0) < items.length - 1;
-  return { status: 200, json: shown, headers: { "x-per-page": String(size), ...(more ? { link, "x-next-page-token": pageToken(last) } : {}) } };
+  return {
+    status: 200,
+    json: shown,
+    headers: { "x-per-page": String(size), ...(more ? { link, "x-next-page-token": pageToken(last) } : {}) },
+  };
 }
 
 function findBlob(request: Request): { id: string; content: Buffer } {

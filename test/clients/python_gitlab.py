@@ -665,7 +665,7 @@ def _():
     issue.save()
     issue = s.project.issues.get(2)
     equal((issue.title, issue.state), ("Second", "closed"))
-    assert issue.closed_at and issue.closed_by["id"] == s.root.id
+    assert issue.closed_at and issue.attributes["closed_by"]["id"] == s.root.id
     issue.state_event = "reopen"
     issue.save()
     equal(s.project.issues.get(2).state, "opened")
@@ -732,12 +732,12 @@ def _():
 def _():
     s.issue.time_estimate("3h30m")
     s.issue.add_spent_time("1h")
-    stats = s.issue.time_stats()
+    stats = s.project.issues.get(1).time_stats()
     equal((stats["time_estimate"], stats["total_time_spent"]), (12600, 3600))
     equal(stats["human_time_estimate"], "3h 30m")
     s.issue.reset_time_estimate()
     s.issue.reset_spent_time()
-    equal(s.issue.time_stats()["time_estimate"], 0)
+    equal(s.project.issues.get(1).time_stats()["time_estimate"], 0)
 
 
 @check("subscribe and unsubscribe")
@@ -772,8 +772,9 @@ def _():
 @check("move to another project")
 def _():
     issue = s.project.issues.create({"title": "Wanderer"})
+    iid = issue.iid
     issue.move(s.empty.id)
-    equal(s.project.issues.get(issue.iid).state, "closed")
+    equal(s.project.issues.get(iid).state, "closed")
     equal([row.title for row in s.empty.issues.list()], ["Wanderer"])
 
 
@@ -923,7 +924,7 @@ def _():
     commits = s.project.commits.list(ref_name="main", get_all=True)
     equal(commits[0].title, "Tidy")
     equal(commits[0].parent_ids, [s.commit.id])
-    equal([row.title for row in s.project.commits.list(path="src/two.txt")], ["Tidy", "Several"])
+    equal([row.title for row in s.project.commits.list(query_parameters={"path": "src/two.txt"})], ["Tidy", "Several"])
     one = s.project.commits.get(s.commit.id)
     equal(one.stats["additions"], 3)
     equal(one.stats["deletions"], 1)
@@ -1318,7 +1319,7 @@ def _():
     mr.awardemojis.create({"name": "rocket"})
     equal([row.name for row in mr.awardemojis.list()], ["rocket"])
     mr.time_estimate("1h")
-    equal(mr.time_stats()["time_estimate"], 3600)
+    equal(s.project.mergerequests.get(1).time_stats()["time_estimate"], 3600)
     mr.todo()
     within(s.mr.iid, [row.target["iid"] for row in jonas.todos.list(type="MergeRequest", get_all=True)])
 
@@ -1470,7 +1471,7 @@ def _():
 
 @check("latest")
 def _():
-    equal(s.project.pipelines.latest(ref="main").id, s.pipeline.id)
+    equal(root.http_get(f"/projects/{s.project.id}/pipelines/latest", query_data={"ref": "main"})["id"], s.pipeline.id)
 
 
 @check("create")
@@ -1671,7 +1672,7 @@ def _():
     listed = s.project.access_tokens.list()
     equal([row.name for row in listed], ["robot"])
     assert not hasattr(listed[0], "token") or not listed[0].attributes.get("token"), "a list shows the secret"
-    equal(s.project.access_tokens.get(s.token.id).scopes, ["read_api"])
+    equal(root.http_get(f"/projects/{s.project.id}/access_tokens/{s.token.id}")["scopes"], ["read_api"])
 
 
 @check("it works, within its scopes and its project")
@@ -1766,7 +1767,7 @@ def _():
     s.project.issues.get(4).notes.create({"body": f"@{s.jonas.username} please look"})
     s.as_jonas.issues.get(4).todo()
     todos = jonas.todos.list(state="pending", get_all=True)
-    todo = next(row for row in todos if row.target_type == "Issue" and row.target["iid"] == 4 and row.target["project_id"] == s.project.id)
+    todo = next(row for row in todos if row.target_type == "Issue" and row.target["iid"] == 4 and row.project["id"] == s.project.id)
     todo.mark_as_done()
     assert todo.id not in [row.id for row in jonas.todos.list(state="pending", get_all=True)]
     within(todo.id, [row.id for row in jonas.todos.list(state="done", get_all=True)])

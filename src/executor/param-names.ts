@@ -64,6 +64,12 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   label: ["labels"],
   username: ["user_id"],
   user: ["user_id", "username"],
+  name: ["branch", "tag_name", "title"],
+  summary: ["title"],
+  updated_since: ["updated_after"],
+  created_since: ["created_after"],
+  auto_merge: ["merge_when_pipeline_succeeds"],
+  merge_when_pipeline_succeeds: ["auto_merge"],
   from_ref: ["from"],
   to_ref: ["to"],
 };
@@ -111,7 +117,9 @@ function byWire(name: string, action: Action): string | undefined {
 type Place = { readonly name: string } | { readonly open: "id" | "iid" | "url" } | undefined;
 
 function placeOf(given: string, value: unknown, action: Action): Place {
-  const own = new Set([...Object.keys(action.params), ...reservedOf(action), "confirm"]);
+  // A long text goes on by cursor as a list does, whatever kind of answer it is in.
+  const always = action.effect === "read" ? ["confirm", "cursor"] : ["confirm"];
+  const own = new Set([...Object.keys(action.params), ...reservedOf(action), ...always]);
   if (own.has(given)) return { name: given };
   const name = toSnake(given);
   if (own.has(name)) return { name };

@@ -109,7 +109,8 @@ function fits(name: string, target: Target, address: boolean): boolean {
 
 /** An address or reference in the place of an id of a thing. */
 function fillAsThing(name: string, value: string, filling: Filling): void {
-  const found = toTarget(value, filling);
+  // `user@host:path` may be the name of a file or a tag; only a scheme makes an address of it here.
+  const found = /^[\w.-]+@[\w.-]+:/.test(value) ? undefined : toTarget(value, filling);
   const target = found ?? (/_iid$/.test(name) ? parseReference(value) : undefined);
   if (target === "foreign") foreign(name, filling);
   else if (target && !fits(name, target, found !== undefined)) {
@@ -120,6 +121,20 @@ function fillAsThing(name: string, value: string, filling: Filling): void {
     fillScope(target, name, filling);
     fillParts(target, name, filling);
   }
+}
+
+/** An address or reference of the other end of a link: its project goes to `target_project_id`. */
+function fillAsOther(name: string, value: string, filling: Filling): void {
+  const target = toTarget(value, filling) ?? parseReference(value);
+  if (target === "foreign") foreign(name, filling);
+  else if (target?.number !== undefined) {
+    filling.values.set(name, target.number);
+    if (target.project !== undefined) fillOther(target.project, filling);
+  }
+}
+
+function fillOther(project: string, { action, values }: Filling): void {
+  if (Object.hasOwn(action.params, "target_project_id")) values.set("target_project_id", project);
 }
 
 /** Replaces addresses, git remotes, references and encoded paths by the ids that they stand for. */
@@ -138,6 +153,7 @@ export function fillTargets(
     const param = action.params[name];
     if (typeof value !== "string" || !param || !Object.hasOwn(action.params, name)) continue;
     if (isScope(name) && param.type === "string") fillAsScope(name, value, filling);
+    else if (/^target_\w+_iid$/.test(name)) fillAsOther(name, value, filling);
     else if (param.in === "path" || /(^|_)i?id$/.test(name)) fillAsThing(name, value, filling);
   }
   for (const address of addresses) fillFromAddress(address, filling);

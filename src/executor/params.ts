@@ -72,9 +72,20 @@ class Findings {
 
 const projectOf = ({ project }: NormalizeOptions) => (typeof project === "function" ? project() : project);
 
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The parameters, also where they came wrapped once more (`{ params: { … } }`). */
+function unwrap(value: Readonly<Record<string, unknown>>, action: Action): Readonly<Record<string, unknown>> {
+  const [name = "", ...others] = Object.keys(value);
+  const inner = fromJsonText(value[name]);
+  const wrapped = others.length === 0 && /^(params|arguments|args)$/.test(name) && !action.schema && !Object.hasOwn(action.params, name);
+  return wrapped && isObject(inner) ? inner : value;
+}
+
 function toObject(raw: unknown, action: Action): Readonly<Record<string, unknown>> {
   const value = raw === undefined || raw === null || raw === "" ? {} : fromJsonText(raw);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isObject(value)) return unwrap(value, action);
   const signature = toSignature(action);
   throw new BridgeError("invalid_params", `${action.id}: params must be an object.`, `Nothing was sent. Call it as ${signature}.`, {
     signature,
@@ -174,6 +185,8 @@ function readReserved(action: Action, values: Map<string, unknown>, reading: Rea
     // GitLab itself gives 100 rows where more are asked for; the cursor leads on.
     found[name] = name === "limit" ? Math.min(Number(value), 100) : value;
   }
+  if (Number(found.page ?? 1) > 1 && action.paging !== "offset")
+    reading.problems.add("page", "this list has no numbered pages; use cursor");
   if (found.page !== undefined && found.cursor !== undefined) reading.problems.add("page", "cannot be given together with cursor");
   const { confirm, ...wanted } = found;
   return { wanted, ...(typeof confirm === "boolean" ? { confirm } : {}) };

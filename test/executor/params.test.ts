@@ -51,6 +51,8 @@ describe("names", () => {
     [{ project: "group/app", number: 42 }],
     [{ project: "group/app", merge_request: 42, id: null }],
     [JSON.stringify(MR)],
+    [{ params: MR }],
+    [{ arguments: JSON.stringify(MR) }],
   ])("%j is merge request 42 of group/app", async (raw) => {
     expect(await params("merge_request.get", raw)).toEqual(MR);
   });
@@ -121,6 +123,21 @@ describe("reserved arguments", () => {
     expect(result).toEqual({ params: { project_id: "a/b", all: true }, wanted: {}, project: "a/b" });
   });
 
+  it("hold the cursor of a long text", async () => {
+    expect(await normal("job.log_get", { project_id: "a/b", job_id: 8, cursor: "c" })).toMatchObject({ wanted: { cursor: "c" } });
+    expect((await refused("issue.create", { project_id: "a/b", title: "t", cursor: "c" })).detail.fields?.cursor).toContain(
+      "not a parameter",
+    );
+  });
+
+  it("refuse a page number where there are none, but for the first", async () => {
+    const row: Action = { ...action("branch.list"), paging: "keyset" };
+    expect((await normalizeParams(row, { project_id: "a/b", page: 1 }, base)).params).toEqual({ project_id: "a/b" });
+    await expect(normalizeParams(row, { project_id: "a/b", page: 2 }, base)).rejects.toMatchObject({
+      detail: { fields: { page: expect.stringContaining("cursor") } },
+    });
+  });
+
   it("are not parameters where there is no list", async () => {
     expect((await refused("merge_request.get", { ...MR, limit: 5 })).detail.fields?.limit).toContain("not a parameter");
   });
@@ -163,6 +180,22 @@ describe("addresses and references", () => {
     ["tag.get", "group/app/-/tags/v1.0", { tag_name: "v1.0" }],
   ])("%s understands %s", async (id, path, expected) => {
     expect(await params(id, { url: `${INSTANCE}/${path}` })).toEqual({ project_id: "group/app", ...expected });
+  });
+
+  it("reads the other end of a link", async () => {
+    const link = { project_id: "a/b", issue_iid: 1 };
+    for (const other of [`${INSTANCE}/c/d/-/issues/3`, "c/d#3"]) {
+      expect(await params("issue.link_create", { ...link, target_issue_iid: other })).toEqual({
+        ...link,
+        target_project_id: "c/d",
+        target_issue_iid: "3",
+      });
+    }
+  });
+
+  it("takes no file or tag for a remote", async () => {
+    const raw = { project_id: "a/b", file_path: "mail@example.org:25", ref: "main" };
+    expect(await params("repository.file_get", raw)).toEqual(raw);
   });
 
   it("reads groups", async () => {

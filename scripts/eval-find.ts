@@ -3,24 +3,7 @@ import { performance } from "node:perf_hooks";
 import { loadActions } from "../src/catalog/load.ts";
 import type { Action } from "../src/catalog/types.ts";
 import { createFinder } from "../src/discovery/find.ts";
-
-export interface Case {
-  readonly kind: string;
-  readonly lang: string;
-  readonly query: string;
-  /** Ids that are right; a case without any in the catalog is left out. */
-  readonly ids: readonly string[];
-}
-
-const readCases = (name: string): Case[] =>
-  JSON.parse(readFileSync(new URL(`../fixtures/find/${name}.json`, import.meta.url), "utf8")) as Case[];
-
-/** The fixed rule of the halves: FNV-1a of the query, odd is held out. */
-export function isHeldOut(query: string): boolean {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(query)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  return (hash >>> 7) % 2 === 1;
-}
+import { isHeldOut, readCases } from "./find-cases.ts";
 
 interface Tally {
   n: number;

@@ -50,7 +50,7 @@ export function verbOf(action: Action): DocVerb {
 
 /** How well an action of a class answers a wish of a class; rows are wishes. */
 const FIT: Readonly<Record<Exclude<VerbClass, "act">, Readonly<Record<VerbClass, number>>>> = {
-  list: { list: 1, get: 0.8, create: 0.4, update: 0.4, delete: 0.2, act: 0.6 },
+  list: { list: 1, get: 0.7, create: 0.4, update: 0.4, delete: 0.2, act: 0.6 },
   get: { list: 0.86, get: 1, create: 0.4, update: 0.4, delete: 0.2, act: 0.6 },
   create: { list: 0.45, get: 0.45, create: 1, update: 0.62, delete: 0.2, act: 0.75 },
   update: { list: 0.45, get: 0.45, create: 0.62, update: 1, delete: 0.2, act: 0.8 },

@@ -16,6 +16,8 @@ export interface Item {
   readonly verbs?: readonly string[];
   readonly asks?: boolean;
   readonly plural?: boolean;
+  /** Belongs to what follows the small word before it: `commits of a merge request`. */
+  readonly of?: boolean;
   readonly fuzzy: boolean;
   /** A clause starts here. */
   readonly start: boolean;
@@ -44,7 +46,10 @@ const CUES = new Set([
   "now",
   "help",
 ]);
-const LEADS = new Set([...CUES, "to", "and", "then", "i", "you", "we", "also", "so", "just", "or", "my", "-"]);
+const LEADS = new Set([...CUES, "to", "and", "then", "i", "you", "we", "also", "so", "just"]);
+
+/** Words that put the whole after its part. */
+const OF = new Set(["of", "in", "for", "on", "from", "to", "inside"]);
 
 const ALTERNATIVES = [1, 0.75, 0.6, 0.5];
 
@@ -58,6 +63,7 @@ interface Draft {
   cue: boolean;
   /** The next thing said is not wanted (`do not …`). */
   hush: boolean;
+  of: boolean;
 }
 
 interface Said {
@@ -86,7 +92,8 @@ function toTerms(choices: readonly string[]): Group["terms"] {
 function push(draft: Draft, value: string, said: Said): void {
   for (const part of value.split(" ")) {
     if (part === "-" || part === "") continue;
-    const mark = { fuzzy: said.word.fuzzy, start: draft.clause, cue: draft.cue };
+    const mark = { fuzzy: said.word.fuzzy, start: draft.clause, cue: draft.cue, ...(draft.of ? { of: true } : {}) };
+    draft.of = false;
     draft.start = false;
     draft.clause = false;
     if (part === "?") {
@@ -123,8 +130,10 @@ function pushPlain(draft: Draft, lexicon: Lexicon, plain: readonly string[], at:
   const { english } = lexicon.vocabulary;
   if (negates(plain, at)) draft.hush = true;
   if (CUES.has(word.word)) draft.cue = true;
+  if (OF.has(word.word)) draft.of = true;
   if (LEADS.has(word.word)) draft.start = true;
-  else if (!english.stop.has(word.word)) push(draft, word.word, { text: word.word, word, plural: isPlural(word.word) });
+  else if (english.stop.has(word.word)) draft.start = false;
+  else push(draft, word.word, { text: word.word, word, plural: isPlural(word.word) });
 }
 
 /** What a text says, in order. `fuzzy`: unknown words may be mended. */
@@ -132,10 +141,10 @@ export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item
   const { words, foreign } = toEnglish(tokenize(text), lexicon, fuzzy);
   const { english } = lexicon.vocabulary;
   const plain = words.map(({ word }) => word);
-  const draft: Draft = { items: [], clause: true, start: true, cue: false, hush: false };
+  const draft: Draft = { items: [], clause: true, start: true, cue: false, hush: false, of: false };
   for (let at = 0; at < words.length; ) {
     const word = words[at] as Word;
-    if (word.start) Object.assign(draft, { clause: true, start: true, cue: false, hush: false });
+    if (word.start) Object.assign(draft, { clause: true, start: true, cue: false, hush: false, of: false });
     if (word.name && lexicon.knows(`=${word.name}`)) {
       at = pushName(draft, words, at, word.name);
       continue;
@@ -149,7 +158,12 @@ export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item
     const span = words.slice(at, at + match.length);
     const spoken = { ...word, fuzzy: span.some((one) => one.fuzzy), quoted: span.every((one) => one.quoted) };
     const own = match.length === 1 && lexicon.knows(stem(word.word)) && !match.value.includes(" ") ? word.word : undefined;
-    push(draft, match.value, { text: span.map((one) => one.word).join(" "), word: spoken, plural: isPlural(plain[at + match.length - 1] ?? ""), own });
+    push(draft, match.value, {
+      text: span.map((one) => one.word).join(" "),
+      word: spoken,
+      plural: isPlural(plain[at + match.length - 1] ?? ""),
+      own,
+    });
     if (match.value === "-") draft.start = true;
     at += match.length;
   }

@@ -48,18 +48,26 @@ const contentOf = (items: readonly Item[]) => items.filter((item) => item.group)
 
 /** The whole of a short query; clauses and runs of a few words of a long one. */
 export function windowsOf(items: readonly Item[]): Window[] {
-  const { size, cue, start, whole } = WEIGHTS.window;
+  const { size, whole } = WEIGHTS.window;
   const windows: Window[] = [];
   const short = contentOf(items) <= size + 2;
   if (short) windows.push({ items, weight: whole });
   if (items.length <= 4) return windows;
   for (const clause of clausesOf(items)) {
-    const asked = clause.some((item) => item.cue) ? cue : clause.some((item) => item.verbs) ? start : 1;
+    const asked = askedOf(clause);
     if (clause.length <= size + 1) windows.push({ items: clause, weight: (short ? 0.92 : 1) * asked });
     else windows.push(...slide(clause, asked * 0.98));
   }
   if (!short) for (let at = 0; at + 3 <= items.length; at += 2) windows.push({ items: items.slice(at, at + size), weight: 0.9 });
   return windows;
+}
+
+/** How much a clause sounds like a wish: it asks politely, or it begins with what is to be done. */
+function askedOf(clause: readonly Item[]): number {
+  const { cue, imperative, verb } = WEIGHTS.window;
+  const polite = clause.some((item) => item.cue) ? cue : 1;
+  if (clause[0]?.verbs) return polite * imperative;
+  return clause.some((item) => item.verbs) ? polite * verb : polite;
 }
 
 function clausesOf(items: readonly Item[]): Item[][] {
@@ -105,7 +113,7 @@ function groupsOf(items: readonly Item[], index: SearchIndex): Group[] {
   const groups: Group[] = [];
   const seen = new Set<string>();
   let last: Group | undefined;
-  for (const { group } of items) {
+  for (const { group, of } of items) {
     if (!group) continue;
     const head = group.terms[0]?.term ?? "";
     const before = last?.terms[0]?.term;
@@ -113,7 +121,7 @@ function groupsOf(items: readonly Item[], index: SearchIndex): Group[] {
     if (seen.has(head)) continue;
     seen.add(head);
     groups.push(group);
-    const pair = `${before}_${head}`;
+    const pair = of ? `${head}_${before}` : `${before}_${head}`;
     if (before && index.postings.has(pair))
       groups.push({ terms: [{ term: pair, weight: 1 }], said: "", fuzzy: group.fuzzy, weight: WEIGHTS.pair });
   }

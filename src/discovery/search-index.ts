@@ -77,15 +77,27 @@ const pairs = (terms: readonly string[]) => terms.slice(1).map((term, at) => `${
 /** Names that nearly every action has say nothing about any. */
 const COMMON_PARAMS = new Set(["project_id", "group_id", "page", "per_page", "order_by", "sort", "cursor", "limit"]);
 
+/** Names and enum values come again and again: their terms are made once. */
+const nameTerms = new Map<string, readonly string[]>();
+
+function termsOfName(name: string): readonly string[] {
+  const known = nameTerms.get(name);
+  if (known) return known;
+  const made = termsOf(wordsOf(name));
+  if (nameTerms.size < 10_000) nameTerms.set(name, made);
+  return made;
+}
+
 type Field = keyof typeof WEIGHTS.fields;
 
-/** Weighted, length-normalised terms of one field, added up. */
+/** Weighted, length-normalised terms of one field, added up; a term counts once a field. */
 function addField(into: Map<string, number>, field: Field, terms: readonly string[], words: number): void {
   const { weight, length } = WEIGHTS.fields[field];
-  const norm = 1 + WEIGHTS.lengthNorm * Math.max(0, words / length - 1);
-  const counts = new Map<string, number>();
-  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
-  for (const [term, count] of counts) into.set(term, (into.get(term) ?? 0) + (weight * Math.sqrt(count)) / norm);
+  const share = weight / (1 + WEIGHTS.lengthNorm * Math.max(0, words / length - 1));
+  for (let at = 0; at < terms.length; at++) {
+    const term = terms[at] as string;
+    if (terms.indexOf(term) === at) into.set(term, (into.get(term) ?? 0) + share);
+  }
 }
 
 function paramNames(action: Action): readonly string[] {
@@ -94,41 +106,52 @@ function paramNames(action: Action): readonly string[] {
   return names.filter((name) => !COMMON_PARAMS.has(name));
 }
 
-/** Words of all fields with their summed weights. */
+/** Terms of all fields with their summed weights. `note` hears the words of everything that is prose or a name of the action. */
 function weigh(action: Action, note: (words: readonly string[]) => void): Map<string, number> {
   const into = new Map<string, number>();
-  const add = (field: Field, words: readonly string[]) => {
+  const addText = (field: Field, text: string) => {
+    const words = wordsOf(text);
     note(words);
-    addField(into, field, termsOf(words), words.length);
+    const terms = termsOf(words);
+    addField(into, field, terms, words.length);
+    return terms;
   };
-  const idTerms = termsOf(wordsOf(action.id));
-  add("id", wordsOf(action.id));
-  addField(into, "pair", pairs(idTerms), 1);
-  add("tool", wordsOf(action.tool));
-  add("title", wordsOf(action.title));
-  add("about", wordsOf(action.about));
-  add("toolset", wordsOf(action.toolset));
-  add("keywords", (action.keywords ?? []).flatMap(wordsOf));
+  addField(into, "pair", pairs(addText("id", action.id)), 1);
+  addText("tool", action.tool);
+  addText("title", action.title);
+  addText("about", action.about);
+  addText("toolset", action.toolset);
+  const keywords = action.keywords ?? [];
+  addText("keywords", keywords.join(" "));
   addField(
     into,
     "pair",
-    [...(action.keywords ?? []), action.title].flatMap((text) => pairs(termsOf(wordsOf(text)))),
+    keywords.flatMap((keyword) => pairs(termsOf(wordsOf(keyword)))),
     1,
   );
-  add("aliases", (action.aliases ?? []).flatMap(wordsOf));
-  const literals = routesOf(action).map(([, path]) => placeholders(path).reduce((rest, name) => rest.replace(`{${name}}`, ""), path));
-  add("path", [...new Set(literals.flatMap(wordsOf))]);
+  addText("aliases", (action.aliases ?? []).join(" "));
+  const literals = routesOf(action).flatMap(([, path]) => path.split("/").filter((part) => !part.startsWith("{")));
+  addNames(into, "path", literals);
   const names = paramNames(action);
-  add("params", [...new Set(names.flatMap(wordsOf))]);
+  addNames(into, "params", names);
   addField(
     into,
     "paramName",
     names.map((name) => `=${name}`),
     1,
   );
-  const enums = Object.values(action.params).flatMap((param) => [...(param.enum ?? []), ...(param.items?.enum ?? [])]);
-  add("enums", [...new Set(enums.flatMap(wordsOf))]);
+  const shapes = Object.values(action.params);
+  addNames(
+    into,
+    "enums",
+    shapes.flatMap((shape) => shape.enum ?? shape.items?.enum ?? []),
+  );
   return into;
+}
+
+function addNames(into: Map<string, number>, field: Field, names: readonly string[]): void {
+  const terms = [...new Set(names.flatMap(termsOfName))];
+  addField(into, field, terms, terms.length);
 }
 
 /** Likelihood of an action before anything is said. */

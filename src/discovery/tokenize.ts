@@ -17,8 +17,16 @@ const MAX_TOKENS = 600;
  * Case, width and Latin accents taken away; Kana, Hangul and Cyrillic stay whole. Camel case comes apart.
  */
 export function fold(text: string): string {
+  const cut = text.slice(0, MAX_TEXT);
+  if (SIMPLE.test(cut)) return cut;
+  return foldWide(cut);
+}
+
+/** Nothing to fold: what ids, names and most texts of rows are made of. */
+const SIMPLE = /^[a-z0-9 .,:;|_/-]*$/;
+
+function foldWide(text: string): string {
   return text
-    .slice(0, MAX_TEXT)
     .normalize("NFKC")
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
     .toLowerCase()
@@ -43,8 +51,12 @@ function references(text: string): string {
 }
 
 const QUOTED = /"([^"\n]{3,300})"|“([^”\n]{3,300})”|`([^`\n]{3,300})`|(?:^|\s)'([^'\n]{3,300})'(?=[\s.,;:!?)]|$)/g;
+/** A longer quotation is somebody's wish, not a title. */
+const LONGEST_VALUE = 70;
 const quotedSpans = (text: string): [number, number][] =>
-  [...text.matchAll(QUOTED)].filter(([whole]) => /\s/.test(whole.trim())).map((match) => [match.index, match.index + match[0].length]);
+  [...text.matchAll(QUOTED)]
+    .filter(([whole]) => whole.length <= LONGEST_VALUE && /\s/.test(whole.trim()))
+    .map((match) => [match.index, match.index + match[0].length]);
 
 /** Han, Kana and Hangul: written without dependable spaces. */
 const RUN = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー々";
@@ -115,4 +127,7 @@ export function stem(word: string): string {
 export const isPlural = (word: string): boolean => word.length > 3 && /^[a-z]+$/.test(word) && plural(word) !== word;
 
 /** Words of an identifier, a path or a short text. */
-export const wordsOf = (text: string): string[] => fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+export function wordsOf(text: string): readonly string[] {
+  const folded = fold(text);
+  return (SIMPLE.test(folded) ? folded.match(/[a-z0-9]+/g) : folded.match(/[\p{L}\p{N}]+/gu)) ?? [];
+}

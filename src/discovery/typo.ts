@@ -21,7 +21,7 @@ export function distance(a: string, b: string, limit: number): number {
     before = last;
     last = row;
   }
-  return last[b.length] ?? limit + 1;
+  return Math.min(last[b.length] ?? 0, limit + 1);
 }
 
 /** A word that typing mistakes are led back to; a heavier one wins among equals. */

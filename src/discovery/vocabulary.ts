@@ -11,6 +11,9 @@ const RUN_LANGUAGES = ["ja", "zh", "ko"] as const;
 interface LanguageData {
   /** Words that carry no wish. */
   readonly stop: readonly string[];
+  readonly of?: readonly string[];
+  /** Letters that may follow a `*` stem. */
+  readonly endings?: number;
   readonly plain?: readonly string[];
   /** Phrase → canonical words (see `query.ts` for their marks). */
   readonly phrases: Readonly<Record<string, string>>;
@@ -19,6 +22,8 @@ interface LanguageData {
 export interface Language {
   readonly name: string;
   readonly stop: ReadonlySet<string>;
+  /** Small words that put the whole after its part. */
+  readonly of: ReadonlySet<string>;
   /** Ordinary words that are never taken for typing mistakes. */
   readonly plain: ReadonlySet<string>;
   readonly phrases: Phrases;
@@ -39,12 +44,14 @@ export interface Vocabulary {
 const readData = (name: string): LanguageData =>
   JSON.parse(readFileSync(new URL(`./data/find-${name}.json`, import.meta.url), "utf8")) as LanguageData;
 
-/** The word itself, then the stems that it starts with, longest first. */
-const starSpellings: Spellings = (word) => {
-  const spellings = [word];
-  for (let length = word.length; length >= 2; length--) spellings.push(`${word.slice(0, length)}*`);
-  return spellings;
-};
+/** The word itself, then the stems that it may be an inflection of, longest first. */
+function starSpellings(endings: number): Spellings {
+  return (word) => {
+    const spellings = [word];
+    for (let length = word.length; length >= Math.max(2, word.length - endings); length--) spellings.push(`${word.slice(0, length)}*`);
+    return spellings;
+  };
+}
 
 const stemSpellings: Spellings = (word) => {
   const stemmed = stem(word);
@@ -53,12 +60,24 @@ const stemSpellings: Spellings = (word) => {
 
 function loadWordLanguage(name: string): Language {
   const data = readData(name);
-  return { name, stop: new Set(data.stop), plain: new Set(data.plain), phrases: createPhrases(Object.entries(data.phrases), starSpellings) };
+  return {
+    name,
+    stop: new Set(data.stop),
+    of: new Set(data.of),
+    plain: new Set(data.plain),
+    phrases: createPhrases(Object.entries(data.phrases), starSpellings(data.endings ?? 5)),
+  };
 }
 
 function loadEnglish(): Language {
   const data = readData("en");
-  return { name: "en", stop: new Set(data.stop), plain: new Set(data.plain), phrases: createPhrases(Object.entries(data.phrases), stemSpellings, stem) };
+  return {
+    name: "en",
+    stop: new Set(data.stop),
+    of: new Set(data.of),
+    plain: new Set(data.plain),
+    phrases: createPhrases(Object.entries(data.phrases), stemSpellings, stem),
+  };
 }
 
 function loadRunLanguage(name: string): RunLanguage {

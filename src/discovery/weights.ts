@@ -25,7 +25,7 @@ export const WEIGHTS = {
   ownVerb: 1.12,
   /** Two terms side by side as the action's id has them. */
   pair: 0.45,
-  window: { size: 6, cue: 1.25, start: 1.08, whole: 1 },
+  window: { size: 6, cue: 1.25, imperative: 1.25, verb: 1.05, whole: 1 },
   /** A destructive action that was not asked for in so many words. */
   unlicensed: 0.8,
   /** Share of the score that does not depend on how much of the window was answered. */

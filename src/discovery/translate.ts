@@ -1,0 +1,171 @@
+import { isRun, stem, type Token } from "./tokenize.ts";
+import type { Corrector } from "./typo.ts";
+import type { Language, Vocabulary } from "./vocabulary.ts";
+
+/** What is known while a query is read: the word lists, and the words of the catalog. */
+export interface Lexicon {
+  readonly vocabulary: Vocabulary;
+  /** True if some text of the catalog has this stem. */
+  knows(term: string): boolean;
+  /** True if some text of the catalog has the word as it is written. */
+  writes(word: string): boolean;
+  readonly corrector: Corrector;
+  /** Corrections of a language's own words. */
+  correctorOf(language: Language): Corrector;
+}
+
+/** A word on its way to English. */
+export interface Word {
+  readonly word: string;
+  readonly start: boolean;
+  readonly fuzzy: boolean;
+  readonly quoted: boolean;
+  /** The parameter-like name (`target_branch`) that the word is a part of. */
+  readonly name?: string;
+}
+
+const REFERENCE = /\d/;
+
+/** The other language that most words speak, if any. */
+function languageOf(words: readonly string[], lexicon: Lexicon): Language | undefined {
+  const { english, words: languages } = lexicon.vocabulary;
+  const isEnglish = (word: string) =>
+    english.stop.has(word) || english.plain.has(word) || english.phrases.has(word) || lexicon.knows(stem(word));
+  let best: Language | undefined;
+  let most = 0;
+  const foreign = words.filter((word) => !isEnglish(word) && !REFERENCE.test(word));
+  const home = words.length - foreign.length;
+  for (const language of languages) {
+    const isKnown = (word: string) => language.stop.has(word) || language.phrases.has(word);
+    const own = foreign.filter(isKnown).length;
+    if (own === 0) continue;
+    const shared = words.filter(isKnown).length;
+    const strangers = home - (shared - own);
+    const score = own * 2 + shared * 0.5 - strangers * 0.5;
+    if (score > most) {
+      most = score;
+      best = language;
+    }
+  }
+  return best;
+}
+
+/** German (and other) compounds: known pieces, with a linking letter or two between. */
+function split(word: string, isPiece: (piece: string) => boolean): string[] | undefined {
+  for (let at = word.length - 3; at >= 3; at--) {
+    const head = word.slice(0, at);
+    const tail = word.slice(at);
+    if (!isPiece(tail)) continue;
+    if (isPiece(head)) return [head, tail];
+    const bare = [head.replace(/s$/, ""), head.replace(/e?n$/, "")].find((piece) => piece.length >= 3 && piece !== head && isPiece(piece));
+    if (bare) return [bare, tail];
+    const deeper = head.length >= 6 ? split(head, isPiece) : undefined;
+    if (deeper) return [...deeper, tail];
+  }
+  return undefined;
+}
+
+const VERBS = new Set(["list", "get", "create", "update", "delete"]);
+
+/** Alternatives in a language's value name verbs plainly; from here on they carry the mark. */
+const canonical = (said: string) =>
+  said.includes("|")
+    ? said
+        .split("|")
+        .map((choice) => (VERBS.has(choice) ? `!${choice}` : choice))
+        .join("|")
+    : said;
+
+/** Words of another language as English words. Words it does not know stay as they are (`merge request` is said everywhere). */
+function translate(words: readonly Word[], language: Language, lexicon: Lexicon): Word[] {
+  const { english } = lexicon.vocabulary;
+  const isKnown = (word: string) => language.stop.has(word) || language.phrases.has(word);
+  const isEnglish = (word: string) => english.phrases.has(word) || lexicon.knows(stem(word));
+  const pieces = words.flatMap((word): Word[] => {
+    if (isKnown(word.word) || isEnglish(word.word) || word.word.length < 4) return [word];
+    const parts = word.word.length > 7 ? split(word.word, (piece) => language.phrases.has(piece) || english.phrases.has(piece)) : undefined;
+    if (parts) return parts.map((part, index) => ({ ...word, word: part, start: word.start && index === 0 }));
+    const right = lexicon.correctorOf(language).correct(word.word);
+    return [right ? { ...word, word: right, fuzzy: true } : word];
+  });
+  const plain = pieces.map(({ word }) => word);
+  const out: Word[] = [];
+  for (let at = 0; at < pieces.length; ) {
+    const word = pieces[at] as Word;
+    const match = language.phrases.match(plain, at, word.start);
+    if (match) {
+      const fuzzy = pieces.slice(at, at + match.length).some((piece) => piece.fuzzy);
+      match.value.split(" ").forEach((said, index) => {
+        out.push({ ...word, word: canonical(said), fuzzy, start: word.start && index === 0 });
+      });
+    } else if (language.of.has(word.word)) out.push({ ...word, word: "of" });
+    else if (!language.stop.has(word.word)) out.push(word);
+    at += match?.length ?? 1;
+  }
+  return out;
+}
+
+/** Runs of Han, Kana and Hangul as English words, by the language that understands most of them. */
+function translateRuns(tokens: readonly Token[], lexicon: Lexicon): Word[] {
+  const out: Word[] = [];
+  const { runs } = lexicon.vocabulary;
+  const all = tokens.filter(({ word }) => isRun(word)).map(({ word }) => word);
+  const kana = all.some((run) => /[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(run));
+  const hangul = all.some((run) => /\p{Script=Hangul}/u.test(run));
+  const language = runs.find(({ name }) => name === (kana ? "ja" : hangul ? "ko" : "zh"));
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at] as Token;
+    const word = { start: token.start, fuzzy: false, quoted: token.quoted ?? false, ...(token.name ? { name: token.name } : {}) };
+    if (!isRun(token.word) || !language) {
+      out.push({ ...word, word: token.word });
+      continue;
+    }
+    let run = token.word;
+    for (let next = tokens[at + 1]; next && isRun(next.word) && !next.start; next = tokens[at + 1]) {
+      run += next.word;
+      at++;
+    }
+    language.translate(run).words.forEach((said, index) => {
+      out.push({ ...word, word: canonical(said), start: token.start && index === 0 });
+    });
+  }
+  return out;
+}
+
+/** Written as a person would who knows the word; a stem that only happens to fit (`merg`, `deletee`) is a typing mistake. */
+function isSpelled(word: string, lexicon: Lexicon): boolean {
+  const { english } = lexicon.vocabulary;
+  return (
+    english.stop.has(word) || english.plain.has(word) || english.phrases.parts.has(word) || lexicon.writes(word) || /(s|ed|ing)$/.test(word)
+  );
+}
+
+/** Unknown words led back to known ones: glued words come apart, typing mistakes are mended. */
+function mend(words: readonly Word[], lexicon: Lexicon, fuzzy: boolean): Word[] {
+  const { english } = lexicon.vocabulary;
+  const isKnown = (word: string) => english.stop.has(word) || english.phrases.has(word) || lexicon.knows(stem(word));
+  const isPiece = (piece: string) => english.phrases.has(piece) || lexicon.knows(stem(piece));
+  return words.flatMap((word): Word[] => {
+    if (/[|_!?]/.test(word.word) || REFERENCE.test(word.word)) return [word];
+    if (isKnown(word.word)) return [isSpelled(word.word, lexicon) ? word : { ...word, fuzzy: true }];
+    const parts = word.word.length > 7 ? split(word.word, isPiece) : undefined;
+    if (parts) return parts.map((part, index) => ({ ...word, word: part, start: word.start && index === 0 }));
+    const right = fuzzy && !english.plain.has(word.word) ? lexicon.corrector.correct(word.word) : undefined;
+    return [right ? { ...word, word: right, fuzzy: true } : word];
+  });
+}
+
+/** The words of a query in English, and whether they were said in another language. */
+export function toEnglish(
+  tokens: readonly Token[],
+  lexicon: Lexicon,
+  fuzzy: boolean,
+): { readonly words: readonly Word[]; readonly foreign: boolean } {
+  const cut = translateRuns(tokens, lexicon);
+  const language = languageOf(
+    cut.map(({ word }) => word),
+    lexicon,
+  );
+  const words = mend(language ? translate(cut, language, lexicon) : cut, lexicon, fuzzy);
+  return { words, foreign: language !== undefined || tokens.some(({ word }) => isRun(word)) };
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { type Case, isHeldOut, readCases } from "../../scripts/find-cases.ts";
+import { loadActions } from "../../src/catalog/load.ts";
+import { createFinder } from "../../src/discovery/find.ts";
+
+const actions = loadActions();
+const known = new Set(actions.map(({ id }) => id));
+const all = readCases("queries");
+const cases = all.filter(({ ids }) => ids.some((id) => known.has(id)));
+const finder = createFinder(() => actions);
+
+function recall(chosen: readonly Case[], at: number): number {
+  const right = chosen.filter(({ query, ids }) =>
+    finder.find(query, { limit: at, permitted: () => true }).results.some(({ action }) => ids.includes(action.id)),
+  );
+  return right.length / chosen.length;
+}
+
+describe("quality on held-out queries", () => {
+  const heldOut = cases.filter(({ query }) => isHeldOut(query));
+  const english = heldOut.filter(({ lang }) => lang === "en");
+  const others = heldOut.filter(({ lang }) => lang !== "en");
+
+  it("has enough of them", () => {
+    expect(english.length).toBeGreaterThan(100);
+    expect(others.length).toBeGreaterThan(50);
+  });
+
+  it("English: first place and first five", () => {
+    expect(recall(english, 1)).toBeGreaterThanOrEqual(0.75);
+    expect(recall(english, 5)).toBeGreaterThanOrEqual(0.92);
+  });
+
+  it("eight other languages: first five", () => {
+    expect(recall(others, 5)).toBeGreaterThanOrEqual(0.85);
+  });
+});
+
+describe("the queries themselves", () => {
+  it("are each written once, in nine languages", () => {
+    expect(new Set(all.map(({ query }) => query)).size).toBe(all.length);
+    expect(new Set(all.map(({ lang }) => lang)).size).toBe(9);
+  });
+});

@@ -2,13 +2,13 @@ import { isPlain } from "./slim.ts";
 import { estimateJson, estimateTokens } from "./tokens.ts";
 
 /** The longest start of the text that fits, cut at the end of a line (or, in a line that is too long alone, of a word). */
-export function headOf(text: string, tokens: number): string {
-  if (estimateTokens(text) <= tokens) return text;
+export function headOf(text: string, tokens: number, measure: (text: string) => number = estimateTokens): string {
+  if (measure(text) <= tokens) return text;
   let low = 0;
   let high = text.length;
   while (high - low > 16) {
     const middle = (low + high) >> 1;
-    if (estimateTokens(text.slice(0, middle)) <= tokens) low = middle;
+    if (measure(text.slice(0, middle)) <= tokens) low = middle;
     else high = middle;
   }
   const line = text.lastIndexOf("\n", low);
@@ -23,11 +23,45 @@ export interface Fitted {
   readonly cuts: readonly string[];
 }
 
+const WHOLE = "answer";
+/** A field is not cut below this. */
 const COST_OF_A_CUT = 30;
+/** Fields of one object that are cut; beyond them the rest is left out. */
+const MOST_FIELDS = 12;
 
-function widest(value: Readonly<Record<string, unknown>>): string | undefined {
-  const sizes = Object.entries(value).map(([key, inner]) => [key, estimateJson(inner)] as const);
+type Plain = Readonly<Record<string, unknown>>;
+
+function widest(value: Plain, without: ReadonlySet<string>): string | undefined {
+  const sizes = Object.entries(value)
+    .filter(([key]) => !without.has(key))
+    .map(([key, inner]) => [key, estimateJson(inner)] as const);
   return sizes.sort((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+/** Many small fields: the first of them. */
+function fitFields(value: Plain, tokens: number, name: string): Fitted {
+  const entries = Object.entries(value);
+  const count = countFitting(entries, tokens);
+  return { value: Object.fromEntries(entries.slice(0, count)), cuts: [`${name}: the first ${count} of ${entries.length} fields`] };
+}
+
+/** The largest field first, each once. */
+function fitObject(value: Plain, tokens: number, name: string): Fitted {
+  const cuts: string[] = [];
+  const done = new Set<string>();
+  let current = value;
+  while (estimateJson(current) > tokens) {
+    const key = done.size < MOST_FIELDS ? widest(current, done) : undefined;
+    if (key === undefined || (estimateJson(current[key]) <= COST_OF_A_CUT && done.size === 0)) break;
+    done.add(key);
+    const rest = estimateJson({ ...current, [key]: null });
+    const inner = cutToFit(current[key], Math.max(tokens - rest, COST_OF_A_CUT), name === WHOLE ? key : `${name}.${key}`);
+    cuts.push(...inner.cuts);
+    current = { ...current, [key]: inner.value };
+  }
+  if (estimateJson(current) <= tokens) return { value: current, cuts };
+  const fields = fitFields(current, tokens, name);
+  return { value: fields.value, cuts: [...cuts, ...fields.cuts] };
 }
 
 function fitList(items: readonly unknown[], tokens: number, name: string): Fitted {
@@ -39,27 +73,16 @@ function fitList(items: readonly unknown[], tokens: number, name: string): Fitte
 }
 
 function fitText(text: string, tokens: number, name: string): Fitted {
-  const kept = headOf(text, tokens);
+  const kept = headOf(text, tokens, estimateJson);
   return { value: `${kept}…`, cuts: [`${name}: the first ${kept.length} of ${text.length} characters`] };
 }
 
 /** Cuts the largest part first, at borders of items and lines, until the whole fits. */
-export function cutToFit(value: unknown, tokens: number, name = "answer"): Fitted {
-  const cuts: string[] = [];
-  let current = value;
-  for (let round = 0; round < 20 && estimateJson(current) > tokens; round++) {
-    if (typeof current === "string") return fitText(current, tokens, name);
-    if (Array.isArray(current)) return fitList(current, tokens, name);
-    const key = isPlain(current) ? widest(current) : undefined;
-    if (key === undefined || !isPlain(current)) break;
-    const rest = estimateJson({ ...current, [key]: null });
-    const room = Math.max(tokens - rest - COST_OF_A_CUT, COST_OF_A_CUT);
-    const inner = cutToFit(current[key], room, name === "answer" ? key : `${name}.${key}`);
-    cuts.push(...inner.cuts);
-    current = { ...current, [key]: inner.value };
-    if (inner.cuts.length === 0) break;
-  }
-  return { value: current, cuts };
+export function cutToFit(value: unknown, tokens: number, name = WHOLE): Fitted {
+  if (estimateJson(value) <= tokens) return { value, cuts: [] };
+  if (typeof value === "string") return fitText(value, tokens, name);
+  if (Array.isArray(value)) return fitList(value, tokens, name);
+  return isPlain(value) ? fitObject(value, tokens, name) : { value, cuts: [] };
 }
 
 /** How many items from the start fit. */

@@ -40,13 +40,17 @@ export function notesOf(call: Call, content: unknown): OutcomeNotes {
   return { ...(project === undefined ? {} : { project }), ...(isAuthored(content) ? { untrusted: true } : {}) };
 }
 
+/** Fields that say nothing in a list of one project, whose name stands beside the list. */
+const IN_ONE_PROJECT = ["ref", "project_id"];
+
 /** Rows as the caller wants them: whole, chosen by them, or chosen by us. */
 export function shapeRows(items: readonly unknown[], call: Call, settings: ShapeSettings, form: "list" | "get"): Shaped {
-  const { action, wanted } = call;
+  const { action, params, wanted } = call;
   const safe = settings.revealSecrets === "result" ? items : items.map((item) => hideSecrets(item, action));
   if (wanted.select && wanted.select.length > 0) return { items: select(safe, wanted.select, action.entity).items, omitted: 0 };
   if (wanted.full) return { items: safe, omitted: 0 };
-  const slims = safe.map((item) => slim(item, action.entity, form));
+  const known = form === "list" && params.project_id !== undefined ? IN_ONE_PROJECT : [];
+  const slims = safe.map((item) => slim(item, action.entity, form, known));
   return { items: slims.map(({ value }) => value), omitted: slims.reduce((most, { omitted }) => Math.max(most, omitted), 0) };
 }
 

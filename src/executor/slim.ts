@@ -52,6 +52,8 @@ export function gather(source: unknown, path: readonly string[]): unknown {
   return isPlain(source) && Object.hasOwn(source, head) ? gather(source[head], rest) : undefined;
 }
 
+const nameOf = ({ alias, path }: Field): string => alias ?? path.join(".");
+
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -137,10 +139,12 @@ export interface Slim {
 
 const SHOWN_ANYWAY = new Set(["id", "iid", "name", "title", "path", "key"]);
 
+const isNamed = (text: string, names: readonly string[]) => names.length > 0 && names.includes(nameOf(parseField(text)));
+
 /** One object with its chosen fields; where the table knows none of them, without its noise. */
-export function slim(source: unknown, entity: string | undefined, form: "list" | "get"): Slim {
+export function slim(source: unknown, entity: string | undefined, form: "list" | "get", without: readonly string[] = []): Slim {
   if (!isPlain(source)) return { value: compact(source), omitted: 0 };
-  const texts = chosenFor(entity)?.[form];
+  const texts = chosenFor(entity)?.[form].filter((text) => !isNamed(text, without));
   const chosen = texts ? choose(source, texts) : undefined;
   const fits = chosen !== undefined && Object.keys(chosen).length > 0;
   const value = fits ? chosen : (compact(source) as Plain);

@@ -11,15 +11,15 @@ function kindOf(code: number): Kind {
   return code < 0x2000 ? "script" : "ideograph";
 }
 
-/** Tokens that a run of one kind usually takes. */
-function costOf(kind: Kind, length: number): number {
+/** Tokens that a run of one kind usually takes; a blank belongs to the word after it, but not to a number. */
+function costOf(kind: Kind, length: number, next?: Kind): number {
   if (kind === "lower") return length <= 8 ? 1 : 1 + (length - 8) / 4;
   if (kind === "upper") return length <= 4 ? 1 : length / 3;
   if (kind === "digit") return Math.ceil(length / 3);
   if (kind === "mark") return length <= 3 ? 0.93 : length / 3;
   if (kind === "script") return Math.max(1, length / 4.5);
   if (kind === "ideograph") return length * 0.75;
-  return length === 1 ? 0.04 : 1;
+  return length === 1 && next !== "digit" ? 0.04 : 1;
 }
 
 /** A capital and what follows it are one word: `The`, `mergeRequest` = `merge` + `Request`. */
@@ -33,7 +33,7 @@ export function estimateTokens(text: string): number {
   for (let at = 0; at < text.length; at++) {
     const next = kindOf(text.charCodeAt(at));
     if (length > 0 && !joins(kind, length, next)) {
-      total += costOf(kind, length);
+      total += costOf(kind, length, next);
       length = 0;
     }
     kind = next;

@@ -1,4 +1,44 @@
+import { coreBehaviours, seedCore } from "./core.ts";
+import { groupBehaviours } from "./groups.ts";
+import { issueLinkBehaviours } from "./issue-links.ts";
+import { seedIssueFixtures, seedReleases, seedTables } from "./issue-seeds.ts";
+import { issueBehaviours } from "./issues.ts";
+import { labelBehaviours } from "./labels.ts";
+import { memberBehaviours } from "./members.ts";
+import { milestoneBehaviours } from "./milestones.ts";
+import { seedPeople } from "./people-seeds.ts";
+import { projectListBehaviours } from "./project-lists.ts";
+import { projectBehaviours } from "./projects.ts";
+import { releaseBehaviours } from "./releases.ts";
+import { repositoryPart } from "./repository.ts";
+import { tokenBehaviours } from "./tokens.ts";
 import type { Part } from "./types.ts";
+import { userBehaviours } from "./users.ts";
 
-/** Everything that the sandbox can do, in the order in which it is seeded. The generic engine comes first: hand-written rows win over it. */
-export const PARTS: readonly Part[] = [];
+const people: Part = {
+  behaviours: [
+    ...coreBehaviours,
+    ...userBehaviours,
+    ...tokenBehaviours,
+    ...groupBehaviours,
+    ...memberBehaviours,
+    ...projectListBehaviours,
+    ...projectBehaviours,
+  ],
+  seed: (world) => {
+    seedCore(world);
+    seedPeople(world);
+    seedTables(world);
+  },
+};
+
+const planning: Part = {
+  behaviours: [...labelBehaviours, ...milestoneBehaviours, ...issueBehaviours, ...issueLinkBehaviours, ...releaseBehaviours],
+  seed: (world) => {
+    seedIssueFixtures(world);
+    seedReleases(world);
+  },
+};
+
+/** Everything that the sandbox can do, in the order in which it is seeded. Of two equal rows the later part's wins; all win over the generic engine. */
+export const PARTS: readonly Part[] = [people, planning, repositoryPart];

@@ -46,7 +46,7 @@ function decoded(value: string): string {
 
 /** Finds the row for a request. Rows that come later win over equal earlier ones. */
 export function createRouter(behaviours: readonly Behaviour[]): Router {
-  const unique = new Map(behaviours.map((row) => [`${row.method} ${row.path.replace(/\{[a-z0-9_]+/g, "{")}`, row]));
+  const unique = new Map(behaviours.map((row) => [`${row.method} ${row.path.replace(/\{[a-z0-9_]+\*?/g, "{")}`, row]));
   const rows = [...unique.values()].map(compile).sort((one, other) => (one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : 0));
   const find = (method: Method, path: string): Match | undefined => {
     for (const { behaviour, pattern, names } of rows) {

@@ -5,6 +5,7 @@ import { authenticate, authorize, type Caller } from "./auth.ts";
 import { nest, readBody } from "./body.ts";
 import { ApiFailure } from "./errors.ts";
 import { applyFault, createFaults, type Faults } from "./faults.ts";
+import { genericBehaviours } from "./generic.ts";
 import { answerGraphql } from "./graphql.ts";
 import { PARTS } from "./parts.ts";
 import { send } from "./response.ts";
@@ -163,13 +164,18 @@ const strangerReply = (): Reply & { read?: Read } => ({
 
 const partsWith = (extra: SandboxOptions["world"]): readonly Part[] => (extra ? [...PARTS, { behaviours: [], seed: extra }] : PARTS);
 
+function routerOf(parts: readonly Part[]): Router {
+  const explicit = parts.flatMap(({ behaviours }) => behaviours);
+  return createRouter([...genericBehaviours(explicit), ...explicit]);
+}
+
 /** Starts an embedded GitLab on loopback. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const root = (options.relativeRoot ?? "").replace(/\/+$/, "").replace(/^(?=[^/])/, "/");
   const parts = partsWith(options.world);
   const state: State = {
     world: createWorld([], ""),
-    router: createRouter(parts.flatMap(({ behaviours }) => behaviours)),
+    router: routerOf(parts),
     faults: createFaults(),
     requests: [],
     root,

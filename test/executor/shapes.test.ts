@@ -1,8 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { HttpResponse } from "msw";
 import { describe, expect, it } from "vitest";
+import { loadActions } from "../../src/catalog/load.ts";
 import { cutToFit, headOf } from "../../src/executor/budget.ts";
-import { compact, slim } from "../../src/executor/slim.ts";
+import { chosenFor, compact, parseField, slim } from "../../src/executor/slim.ts";
 import { cleanLog, decodeText, windowBackward, windowForward } from "../../src/executor/text.ts";
 import { estimateTokens } from "../../src/executor/tokens.ts";
 import { API, answers, callOf, contextOf, failureOf, json, listIn, sourceOf, textIn, useNetwork, valueIn } from "./gitlab-fixture.ts";
@@ -103,6 +106,30 @@ describe("slim answers", () => {
 
   it("a user alone keeps its fields", () =>
     expect(compact({ id: 1, username: "kim", name: "Kim" })).toEqual({ id: 1, username: "kim", name: "Kim" }));
+});
+
+describe("the table of chosen fields", () => {
+  const table = JSON.parse(readFileSync(join(import.meta.dirname, "../../src/catalog/data/slim.json"), "utf8")) as Record<
+    string,
+    Record<string, string[]>
+  >;
+
+  it("has readable fields, each name once", () => {
+    expect(Object.keys(table).length).toBeGreaterThan(45);
+    for (const [entity, forms] of Object.entries(table)) {
+      for (const [form, fields] of Object.entries(forms)) {
+        const names = fields.map((text) => parseField(text)).map(({ alias, path }) => alias ?? path.join("."));
+        expect([...new Set(names)], `${entity} ${form}`).toEqual(names);
+      }
+    }
+  });
+
+  it("knows the entities that several actions answer with", () => {
+    const uses = new Map<string, number>();
+    for (const { entity } of loadActions()) if (entity) uses.set(entity, (uses.get(entity) ?? 0) + 1);
+    const unknown = [...uses].filter(([entity, count]) => count >= 5 && !chosenFor(entity)).map(([entity]) => entity);
+    expect(unknown).toEqual(["APIEntitiesIssuableTimeStats"]);
+  });
 });
 
 describe("the budget of one object", () => {

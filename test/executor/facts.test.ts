@@ -1,0 +1,104 @@
+import { HttpResponse, http } from "msw";
+import { describe, expect, it } from "vitest";
+import { createFacts } from "../../src/executor/facts.ts";
+import { API, answers, contextOf, json, sent, server, sourceOf, useNetwork } from "./gitlab-fixture.ts";
+
+useNetwork();
+
+const hang = () => new Promise<Response>(() => undefined);
+
+function gitlab({ user = {}, token = {}, metadata = {} }: { user?: object; token?: object; metadata?: object }): void {
+  answers("get", `${API}/user`, () => json({ id: 3, username: "kim", name: "Kim", is_admin: false, ...user }));
+  answers("get", `${API}/personal_access_tokens/self`, () => json({ scopes: ["read_api"], expires_at: "2027-01-01", ...token }));
+  answers("get", `${API}/metadata`, () => json({ version: "18.9.1-ee", enterprise: true, ...metadata }));
+}
+
+describe("facts", () => {
+  it("are user, scopes, expiry, version and edition, asked once", async () => {
+    gitlab({});
+    const source = sourceOf();
+    expect(sent).toEqual([]);
+    const facts = await source.facts(contextOf());
+    expect(facts).toEqual({
+      user: { id: 3, username: "kim", name: "Kim", admin: false },
+      scopes: ["read_api"],
+      expires_at: "2027-01-01",
+      version: "18.9.1-ee",
+      enterprise: true,
+    });
+    expect(await source.facts(contextOf())).toEqual(facts);
+    expect(sent).toHaveLength(3);
+  });
+
+  it("are kept apart per credential", async () => {
+    server.use(
+      http.get(`${API}/user`, ({ request }) => json({ id: 1, username: request.headers.get("private-token") ?? "" })),
+      http.get(`${API}/*`, () => json({}, { status: 404 })),
+    );
+    const source = sourceOf();
+    const as = (value: string) => source.facts(contextOf({ credential: { header: "PRIVATE-TOKEN", value } }));
+    expect((await Promise.all([as("ann"), as("bob"), source.facts(contextOf())])).map(({ user }) => user?.username)).toEqual([
+      "ann",
+      "bob",
+      "glpat-server-secret-1",
+    ]);
+  });
+
+  it("that cannot be learned stay unknown, each for itself", async () => {
+    gitlab({ token: { scopes: ["granular"], expires_at: null }, user: { is_admin: undefined } });
+    answers("get", `${API}/metadata`, () => HttpResponse.html("<html></html>"));
+    expect(await sourceOf().facts(contextOf())).toEqual({ user: { id: 3, username: "kim", name: "Kim" }, expires_at: null });
+  });
+
+  it("of a GitLab that hangs are given up at the deadline", async () => {
+    const facts = createFacts({
+      deadline: 40,
+      get: (_path, _context, signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    });
+    expect(await facts(contextOf())).toEqual({});
+  });
+
+  it("of a GitLab that never answers are unknown", async () => {
+    server.use(http.get(`${API}/*`, hang));
+    expect(await sourceOf({ timeout: 50 }).facts(contextOf())).toEqual({});
+  });
+
+  it("are asked again after their lifetime, and failed ones sooner", async () => {
+    let now = 0;
+    let asked = 0;
+    let fail = true;
+    const get = async (path: string) => {
+      asked++;
+      if (fail && path === "/metadata") throw new Error("down");
+      return {};
+    };
+    const facts = createFacts({ get, now: () => now, lifetime: 600_000 });
+    await facts(contextOf());
+    await facts(contextOf());
+    expect(asked).toBe(3);
+    fail = false;
+    now = 31_000;
+    await facts(contextOf());
+    expect(asked).toBe(6);
+    now = 500_000;
+    await facts(contextOf());
+    expect(asked).toBe(6);
+    now = 700_000;
+    await facts(contextOf());
+    expect(asked).toBe(9);
+  });
+});
+
+describe("people", () => {
+  it("are resolved to ids, and the token's user is known as self", async () => {
+    gitlab({});
+    server.use(
+      http.get(`${API}/users`, ({ request }) =>
+        json(new URL(request.url).searchParams.get("username") === "ann.b" ? [{ id: 8, username: "ann.b" }] : []),
+      ),
+    );
+    const { self, resolveUser } = sourceOf().people(contextOf());
+    expect(typeof self === "function" && (await self())).toMatchObject({ id: 3, username: "kim" });
+    expect([await resolveUser?.("ann.b"), await resolveUser?.("nobody")]).toEqual([8, undefined]);
+  });
+});

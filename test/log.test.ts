@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { createLog, maskForms } from "../src/log.ts";
+
+const logOf = (level: "silent" | "warn" | "debug") => {
+  const lines: string[] = [];
+  return { log: createLog({ level, write: (line) => lines.push(line) }), lines };
+};
+
+it.each([
+  ["silent", []],
+  ["warn", ["error: e\n", "warn: w\n"]],
+  ["debug", ["error: e\n", "warn: w\n", "info: i\n", "debug: d\n"]],
+] as const)("%s writes its level and what is graver", (level, expected) => {
+  const { log, lines } = logOf(level);
+  log.error("e");
+  log.warn("w");
+  log.info("i");
+  log.debug("d");
+  expect(lines).toEqual(expected);
+});
+
+it("masks what it was told to hide, and leaves short words alone", () => {
+  const { log, lines } = logOf("debug");
+  log.hide("my-odd-secret");
+  log.hide("a");
+  log.debug("sent my-odd-secret as a token");
+  expect(lines).toEqual(["debug: sent [masked] as a token\n"]);
+});
+
+it.each([
+  ["token glpat-AbCdEf_12345", "AbCdEf"],
+  ["Authorization: Bearer abc.def.ghi", "abc.def"],
+  ['{"PRIVATE-TOKEN":"xyz123"}', "xyz123"],
+  ["https://me:hunter22@proxy.test:8080", "hunter22"],
+  ["GET /x?private_token=abcdef&a=1", "abcdef"],
+])("masks %s by its form", (text, secret) => expect(maskForms(text)).not.toContain(secret));

@@ -38,13 +38,14 @@ function isNamed(row: Json, placeholder: string, value: string): boolean {
 export const findRow = (request: Request, item: string): Json | undefined =>
   rowsOf(request, parentOf(item)).find((row) => isNamed(row, lastName(item), request.params[lastName(item)] ?? ""));
 
-/** `{badge_id}` → "Badge". */
-export const thing = (item: string) =>
-  lastName(item)
-    .replace(/_(id|iid)$/, "")
-    .split("_")
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join(" ");
+const capital = (words: string) => words.replaceAll("_", " ").replace(/(^| )[a-z]/g, (letter) => letter.toUpperCase());
+
+/** `/badges/{badge_id}` → "Badge"; `/custom_attributes/{key}` → "Custom Attribute". */
+export const thing = (item: string) => {
+  const name = lastName(item);
+  if (/_i?id$/.test(name)) return capital(name.replace(/_i?id$/, ""));
+  return capital((parentOf(item).split("/").at(-1) ?? "").replace(/ies$/, "y").replace(/s$/, ""));
+};
 
 /** @throws 404 */
 export function requireRow(request: Request, item: string): Json {

@@ -80,13 +80,18 @@ function offsetReply<T>(request: Request, rows: readonly T[], present: (row: T) 
   return { status: 200, json: rows.slice((page - 1) * size, page * size).map(present), headers };
 }
 
-/** Where a cursor stands: the value of the last row shown, and how many rows with that value were passed. */
-const encode = (position: number) => Buffer.from(JSON.stringify({ after: position })).toString("base64url");
+/** Where a cursor stands: the last row shown, by the value that orders the rows and by its own key. */
+interface Place {
+  readonly order: string | number;
+  readonly key: string | number;
+}
 
-function decode(cursor: string): number {
+const encode = (place: Place) => Buffer.from(JSON.stringify(place)).toString("base64url");
+
+function decode(cursor: string): Place {
   try {
-    const { after } = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as { after?: unknown };
-    if (Number.isInteger(after)) return after as number;
+    const { order, key } = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as Partial<Place>;
+    if (order !== undefined && key !== undefined) return { order, key };
   } catch {
     // told below
   }
@@ -95,7 +100,32 @@ function decode(cursor: string): number {
 
 const compare = (one: string | number, other: string | number) => (one < other ? -1 : one > other ? 1 : 0);
 
-/** Pages by `Link` alone: the cursor names the last row by its place in the order, `id_after` by its id. */
+type Key<T> = (row: T) => string | number;
+
+function orderOf<T>(request: Request, keyset: Keyset<T>): { order: Key<T>; direction: number } {
+  const usual = keyset.defaultOrder ?? "id";
+  const name = text(request.input, "order_by") ?? usual;
+  const order = name === usual ? keyset.key : keyset.others?.[name];
+  if (!order) throw failure(405, { error: "Keyset pagination is not yet available for this type of request" });
+  return { order, direction: (text(request.input, "sort") ?? keyset.sort ?? "desc") === "asc" ? 1 : -1 };
+}
+
+/** Rows after the place that the request names; a row that has gone meanwhile does no harm. */
+function rest<T>(request: Request, rows: readonly T[], keyset: Keyset<T>, by: Key<T>, direction: number): T[] {
+  const name = keyset.parameter ?? "cursor";
+  const sent = text(request.input, name);
+  const sorted = [...rows].sort((one, other) => direction * (compare(by(one), by(other)) || compare(keyset.key(one), keyset.key(other))));
+  if (!sent) return sorted;
+  if (name !== "cursor") {
+    const at = sorted.findIndex((row) => String(keyset.key(row)) === sent);
+    if (at >= 0) return sorted.slice(at + 1);
+    return sorted.filter((row) => direction * compare(keyset.key(row), typeof keyset.key(row) === "number" ? Number(sent) : sent) > 0);
+  }
+  const place = decode(sent);
+  return sorted.filter((row) => direction * (compare(by(row), place.order) || compare(keyset.key(row), place.key)) > 0);
+}
+
+/** Pages by `Link` alone: the cursor names the last row, not its number, so that rows made or deleted meanwhile shift nothing. */
 function keysetReply<T>(
   request: Request,
   rows: readonly T[],
@@ -104,22 +134,16 @@ function keysetReply<T>(
   options: PageOptions<T>,
 ): Reply {
   const size = perPage(request);
-  const order = text(request.input, "order_by") ?? keyset.defaultOrder ?? "id";
-  const key = order === (keyset.defaultOrder ?? "id") ? keyset.key : keyset.others?.[order];
-  if (!key) throw failure(405, { error: "Keyset pagination is not yet available for this type of request" });
-  const direction = (text(request.input, "sort") ?? keyset.sort ?? "desc") === "asc" ? 1 : -1;
-  const sorted = [...rows].sort((one, other) => direction * compare(key(one), key(other)));
-  const name = keyset.parameter ?? "cursor";
-  const sent = text(request.input, name);
-  let start = 0;
-  if (sent && name === "cursor") start = decode(sent);
-  else if (sent) start = sorted.findIndex((row) => String(keyset.key(row)) === sent) + 1;
-  const shown = sorted.slice(start, start + size);
+  const { order, direction } = orderOf(request, keyset);
+  const left = rest(request, rows, keyset, order, direction);
+  const shown = left.slice(0, size);
   const last = shown.at(-1);
-  const more = start + size < sorted.length && last !== undefined;
-  const follow = name === "cursor" ? encode(start + size) : String(last ? keyset.key(last) : "");
   const headers: Record<string, string> = { "x-per-page": String(size), ...options.headers };
-  if (more) headers.link = `<${linkTo(request, { [name]: follow, per_page: size })}>; rel="next"`;
+  if (last !== undefined && left.length > size) {
+    const name = keyset.parameter ?? "cursor";
+    const follow = name === "cursor" ? encode({ order: order(last), key: keyset.key(last) }) : String(keyset.key(last));
+    headers.link = `<${linkTo(request, { [name]: follow, per_page: size })}>; rel="next"`;
+  }
   return { status: 200, json: shown.map(present), headers };
 }
 

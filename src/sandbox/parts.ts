@@ -1,10 +1,13 @@
+import { ciPart } from "./ci.ts";
 import { coreBehaviours, seedCore } from "./core.ts";
+import { epicBehaviours } from "./epics.ts";
 import { groupBehaviours } from "./groups.ts";
 import { issueLinkBehaviours } from "./issue-links.ts";
 import { seedIssueFixtures, seedReleases, seedTables } from "./issue-seeds.ts";
 import { issueBehaviours } from "./issues.ts";
 import { labelBehaviours } from "./labels.ts";
 import { memberBehaviours } from "./members.ts";
+import { mergeRequestsPart } from "./merge-requests.ts";
 import { milestoneBehaviours } from "./milestones.ts";
 import { seedPeople } from "./people-seeds.ts";
 import { projectListBehaviours } from "./project-lists.ts";
@@ -13,6 +16,7 @@ import { releaseBehaviours } from "./releases.ts";
 import { repositoryPart } from "./repository.ts";
 import { tokenBehaviours } from "./tokens.ts";
 import type { Part } from "./types.ts";
+import { uploadBehaviours } from "./uploads.ts";
 import { userBehaviours } from "./users.ts";
 
 const people: Part = {
@@ -33,7 +37,15 @@ const people: Part = {
 };
 
 const planning: Part = {
-  behaviours: [...labelBehaviours, ...milestoneBehaviours, ...issueBehaviours, ...issueLinkBehaviours, ...releaseBehaviours],
+  behaviours: [
+    ...labelBehaviours,
+    ...milestoneBehaviours,
+    ...issueBehaviours,
+    ...issueLinkBehaviours,
+    ...epicBehaviours,
+    ...uploadBehaviours,
+    ...releaseBehaviours,
+  ],
   seed: (world) => {
     seedIssueFixtures(world);
     seedReleases(world);
@@ -41,4 +53,4 @@ const planning: Part = {
 };
 
 /** Everything that the sandbox can do, in the order in which it is seeded. Of two equal rows the later part's wins; all win over the generic engine. */
-export const PARTS: readonly Part[] = [people, planning, repositoryPart];
+export const PARTS: readonly Part[] = [people, planning, repositoryPart, mergeRequestsPart, ciPart];

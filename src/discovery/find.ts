@@ -1,6 +1,6 @@
 import type { Action, Effect } from "../catalog/types.ts";
 import { parseQuery } from "./query.ts";
-import { type Hit, scoreAll } from "./score.ts";
+import { type Hit, scoreAll, wordsFor } from "./score.ts";
 import { buildIndex, type SearchIndex } from "./search-index.ts";
 import { stem, wordsOf } from "./tokenize.ts";
 import type { Lexicon } from "./translate.ts";
@@ -79,9 +79,9 @@ function correctors(index: SearchIndex): Pick<Lexicon, "corrector" | "correctorO
   const others = new Map<string, Corrector>();
   return {
     corrector: {
-      correct(word) {
+      correct(word, bold) {
         own ??= createCorrector(toTargets(weights));
-        return own.correct(word);
+        return own.correct(word, bold);
       },
     },
     correctorOf(language: Language) {
@@ -167,7 +167,7 @@ function rank(query: string, built: Built): { hits: Hit[]; exact: Set<number> } 
   for (const doc of names.whole) lift.set(doc, top * 3);
   const lifted = found.map((hit) => ({ ...hit, score: hit.score + (lift.get(hit.doc) ?? 0), licensed: hit.licensed || lift.has(hit.doc) }));
   const missing = [...lift].filter(([doc]) => !found.some((hit) => hit.doc === doc));
-  for (const [doc, score] of missing) lifted.push({ doc, score, coverage: 1, licensed: true, said: [] });
+  for (const [doc, score] of missing) lifted.push({ doc, score, coverage: 1, licensed: true });
   const exact = new Set(names.whole);
   return {
     hits: guard(
@@ -190,13 +190,12 @@ function isConfident(hits: readonly Hit[], exact: ReadonlySet<number>): boolean 
 function toResult(hit: Hit, built: Built, exact: ReadonlySet<number>, explain: boolean): FindResult[] {
   const doc = built.index.docs[hit.doc];
   if (!doc) return [];
-  const why = [...new Set(hit.said)].filter((said) => said !== "");
   return [
     {
       action: doc.action,
       score: Math.round(hit.score * 1000) / 1000,
       ...(exact.has(hit.doc) ? { exact: true } : {}),
-      ...(explain ? { why: [...why, `${doc.verb.verb}, ${doc.action.effect}`] } : {}),
+      ...(explain ? { why: [...wordsFor(hit, built.index), `${doc.verb.verb}, ${doc.action.effect}`] } : {}),
     },
   ];
 }

@@ -3,6 +3,8 @@ import type { Action, Effect } from "../catalog/types.ts";
 /** What an action does, as its id and name say it; `act` stands for a verb of its own (approve, rebase …). */
 export type VerbClass = "list" | "get" | "create" | "update" | "delete" | "act";
 
+export const VERB_CLASSES: readonly VerbClass[] = ["list", "get", "create", "update", "delete", "act"];
+
 const CLASSES: Readonly<Record<string, VerbClass>> = {
   list: "list",
   search: "list",

@@ -1,5 +1,6 @@
 import { isPlural, stem, tokenize } from "./tokenize.ts";
 import { type Lexicon, toEnglish, type Word } from "./translate.ts";
+import { WEIGHTS } from "./weights.ts";
 
 /** One thing that was said: a term with its alternatives, best first. */
 export interface Group {
@@ -117,11 +118,11 @@ function push(draft: Draft, value: string, said: Said): void {
 /** A parameter's name: as a whole, and its words a little; no word of it is a wish. */
 function pushName(draft: Draft, words: readonly Word[], at: number, name: string): number {
   const first = words[at] as Word;
-  push(draft, `=${name}`, { text: name, word: first, weight: 0.9 });
+  push(draft, `=${name}`, { text: name, word: first, weight: WEIGHTS.name.whole });
   let next = at;
   for (; words[next]?.name === name; next++) {
     const word = words[next] as Word;
-    push(draft, word.word, { text: word.word, word, weight: 0.35 });
+    push(draft, word.word, { text: word.word, word, weight: WEIGHTS.name.word });
   }
   return next;
 }
@@ -133,7 +134,12 @@ function pushPlain(draft: Draft, lexicon: Lexicon, plain: readonly string[], at:
   if (OF.has(word.word)) draft.of = true;
   if (LEADS.has(word.word)) draft.start = true;
   else if (english.stop.has(word.word)) draft.start = false;
-  else push(draft, word.word, { text: word.word, word, plural: isPlural(word.word) });
+  else
+    push(draft, lexicon.knows(`=${word.word}`) ? `${word.word}|=${word.word}*${WEIGHTS.name.plain}` : word.word, {
+      text: word.word,
+      word,
+      plural: isPlural(word.word),
+    });
 }
 
 /** What a text says, in order. `fuzzy`: unknown words may be mended. */

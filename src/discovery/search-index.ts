@@ -1,6 +1,6 @@
 import { placeholders, routesOf } from "../catalog/route.ts";
 import type { Action } from "../catalog/types.ts";
-import { type DocVerb, verbOf } from "./intent.ts";
+import { type DocVerb, VERB_CLASSES, verbOf } from "./intent.ts";
 import { stem, wordsOf } from "./tokenize.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -10,8 +10,12 @@ export interface Doc {
   readonly verb: DocVerb;
   /** Stems that name the verb. */
   readonly verbTerms: ReadonlySet<string>;
-  /** Terms of the resource (and of a verb of its own), with their share of the id's meaning. */
-  readonly core: ReadonlyMap<string, number>;
+  /** Number of its verb class and effect. */
+  readonly kind: number;
+  /** A bit for each term of the resource (and of a verb of its own). */
+  readonly bits: ReadonlyMap<string, number>;
+  /** By bit: the term's share of the id's meaning. */
+  readonly shares: readonly number[];
   readonly prior: number;
 }
 
@@ -171,6 +175,8 @@ function coreTerms(action: Action, verb: DocVerb): string[] {
   return terms.length > 0 ? terms : [...new Set(termsOf(wordsOf(action.id)))];
 }
 
+const EFFECTS = ["read", "write", "destructive"];
+
 /** The index over all actions. Building it reads every row once. */
 export function buildIndex(actions: readonly Action[]): SearchIndex {
   const words = new Map<string, number>();
@@ -197,10 +203,18 @@ export function buildIndex(actions: readonly Action[]): SearchIndex {
   };
   const docs = actions.map((action): Doc => {
     const verb = verbOf(action);
-    const terms = coreTerms(action, verb);
+    const terms = coreTerms(action, verb).slice(0, 30);
     const total = terms.reduce((sum, term) => sum + idf(term), 0) || 1;
-    const core = new Map(terms.map((term): [string, number] => [term, idf(term) / total]));
-    return { action, verb, verbTerms: new Set(verb.words.map(stem)), core, prior: priorOf(action) };
+    const kind = VERB_CLASSES.indexOf(verb.verb) * 3 + EFFECTS.indexOf(action.effect);
+    return {
+      action,
+      verb,
+      verbTerms: new Set(verb.words.map(stem)),
+      kind,
+      bits: new Map(terms.map((term, bit): [string, number] => [term, 1 << bit])),
+      shares: terms.map((term) => idf(term) / total),
+      prior: priorOf(action),
+    };
   });
   return { docs, postings, idf, words };
 }

@@ -44,6 +44,10 @@ const REFERENCES: readonly (readonly [pattern: RegExp, word: string])[] = [
   [/(^|[\s([{])!\d+/g, " mergerequestref "],
   [/(^|[\s([{])#\d+/g, " issueref "],
   [/(^|[\s([{])&\d+/g, " epicref "],
+  [
+    /((?:^|[\s/'"`(])(?!\.?gitlab-ci)[a-z0-9_-]+\.(?:md|txt|ts|tsx|js|py|rb|go|java|kt|rs|php|cs|cpp|css|html|xml|sql|sh|ya?ml|json|toml|ini|csv|lock))\b/g,
+    " fileref ",
+  ],
 ];
 
 function references(text: string): string {
@@ -51,6 +55,10 @@ function references(text: string): string {
 }
 
 const QUOTED = /"([^"\n]{3,300})"|“([^”\n]{3,300})”|`([^`\n]{3,300})`|(?:^|\s)'([^'\n]{3,300})'(?=[\s.,;:!?)]|$)/g;
+/** Paths, project names, branch names: values as well. */
+const PATH =
+  /[\w.-]+(?:\/[\w.-]+){2,}|(?:feature|fix|hotfix|bugfix|chore|release|origin|refs)\/[\w.-]+|[\w.-]*[\d.-][\w.-]*\/[\w.-]+|[\w.-]+\/[\w.-]*[\d.-][\w.-]*/g;
+
 /** A longer quotation is somebody's wish, not a title. */
 const LONGEST_VALUE = 70;
 const quotedSpans = (text: string): [number, number][] =>
@@ -70,7 +78,10 @@ const NAME = /[a-z][a-z0-9]*(?:_[a-z0-9]+)+/g;
 /** The words of a text in order, with marks where a clause starts. Never more than a fixed number. */
 export function tokenize(text: string): Token[] {
   const folded = references(fold(text));
-  const spans = quotedSpans(folded);
+  const spans = [
+    ...quotedSpans(folded),
+    ...[...folded.matchAll(PATH)].map(({ index, 0: path }): [number, number] => [index, index + path.length]),
+  ];
   const tokens: Token[] = [];
   const names = [...folded.matchAll(NAME)];
   let name = names.shift();

@@ -26,6 +26,9 @@ export interface Word {
 
 const REFERENCE = /\d/;
 
+/** Fewer strangers than one in so many words: English with names in it. */
+const FEW = 8;
+
 /** The other language that most words speak, if any. */
 function languageOf(words: readonly string[], lexicon: Lexicon): Language | undefined {
   const { english, words: languages } = lexicon.vocabulary;
@@ -35,6 +38,7 @@ function languageOf(words: readonly string[], lexicon: Lexicon): Language | unde
   let most = 0;
   const foreign = words.filter((word) => !isEnglish(word) && !REFERENCE.test(word));
   const home = words.length - foreign.length;
+  if (foreign.length * FEW < words.length) return undefined;
   for (const language of languages) {
     const isKnown = (word: string) => language.stop.has(word) || language.phrases.has(word);
     const own = foreign.filter(isKnown).length;
@@ -145,12 +149,13 @@ function mend(words: readonly Word[], lexicon: Lexicon, fuzzy: boolean): Word[] 
   const { english } = lexicon.vocabulary;
   const isKnown = (word: string) => english.stop.has(word) || english.phrases.has(word) || lexicon.knows(stem(word));
   const isPiece = (piece: string) => english.phrases.has(piece) || lexicon.knows(stem(piece));
+  const bold = !words.some(({ word }) => isPiece(word));
   return words.flatMap((word): Word[] => {
     if (/[|_!?]/.test(word.word) || REFERENCE.test(word.word)) return [word];
     if (isKnown(word.word)) return [isSpelled(word.word, lexicon) ? word : { ...word, fuzzy: true }];
     const parts = word.word.length > 7 ? split(word.word, isPiece) : undefined;
     if (parts) return parts.map((part, index) => ({ ...word, word: part, start: word.start && index === 0 }));
-    const right = fuzzy && !english.plain.has(word.word) ? lexicon.corrector.correct(word.word) : undefined;
+    const right = fuzzy && !english.plain.has(word.word) ? lexicon.corrector.correct(word.word, bold) : undefined;
     return [right ? { ...word, word: right, fuzzy: true } : word];
   });
 }

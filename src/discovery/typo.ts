@@ -31,8 +31,8 @@ export interface Target {
 }
 
 export interface Corrector {
-  /** The nearest known word within the allowed edits, if any. */
-  correct(word: string): string | undefined;
+  /** The nearest known word within the allowed edits, if any. `bold`: two edits in a word of five or six letters as well. */
+  correct(word: string, bold?: boolean): string | undefined;
 }
 
 const mask = (word: string): number => {
@@ -48,7 +48,7 @@ function ones(bits: number): number {
 }
 
 /** Short words bear one edit, longer ones two. */
-const allowed = (length: number) => (length < 5 ? 1 : 2);
+const allowed = (length: number, bold: boolean) => (length < (bold ? 5 : 7) ? 1 : 2);
 
 const CACHE = 2_000;
 
@@ -60,8 +60,8 @@ export function createCorrector(targets: readonly Target[]): Corrector {
     list.push({ target, bits: mask(target.word) });
     byLength.set(target.word.length, list);
   }
-  const nearest = (word: string): string | undefined => {
-    const limit = allowed(word.length);
+  const nearest = (word: string, bold: boolean): string | undefined => {
+    const limit = allowed(word.length, bold);
     const bits = mask(word);
     let best: string | undefined;
     let bestCost = Number.POSITIVE_INFINITY;
@@ -83,12 +83,13 @@ export function createCorrector(targets: readonly Target[]): Corrector {
   };
   const known = new Map<string, string | undefined>();
   return {
-    correct(word) {
+    correct(word, bold = false) {
       if (word.length < 3 || word.length > 24 || /\d/.test(word)) return undefined;
-      if (known.has(word)) return known.get(word);
-      const found = nearest(word);
+      const key = bold ? `${word}!` : word;
+      if (known.has(key)) return known.get(key);
+      const found = nearest(word, bold);
       if (known.size > CACHE) known.clear();
-      known.set(word, found);
+      known.set(key, found);
       return found;
     },
   };

@@ -1,0 +1,91 @@
+import type { Wish } from "./intent.ts";
+import type { Group, Item } from "./query.ts";
+import type { SearchIndex } from "./search-index.ts";
+import { WEIGHTS } from "./weights.ts";
+
+/** A part of a query that is judged by itself. */
+export interface Window {
+  readonly items: readonly Item[];
+  readonly weight: number;
+}
+
+const contentOf = (items: readonly Item[]) => items.filter((item) => item.group).length;
+
+/** The whole of a short query; clauses and runs of a few words of a long one. */
+export function windowsOf(items: readonly Item[]): Window[] {
+  const { size, whole, part } = WEIGHTS.window;
+  const windows: Window[] = [];
+  const short = contentOf(items) <= size + 2;
+  if (short) windows.push({ items, weight: whole });
+  if (short && items.length <= 4) return windows;
+  for (const clause of clausesOf(items)) {
+    const asked = askedOf(clause);
+    if (clause.length <= size + 1) windows.push({ items: clause, weight: (short ? part : 1) * asked });
+    else windows.push(...slide(clause, (short ? part : 1) * asked));
+  }
+  return windows;
+}
+
+/** How much a clause sounds like a wish: it asks politely, or it begins with what is to be done. */
+function askedOf(clause: readonly Item[]): number {
+  const { cue, imperative, verb } = WEIGHTS.window;
+  const polite = clause.some((item) => item.cue) ? cue : 1;
+  if (clause[0]?.verbs) return polite * imperative;
+  return clause.some((item) => item.verbs) ? polite * verb : polite;
+}
+
+function clausesOf(items: readonly Item[]): Item[][] {
+  const clauses: Item[][] = [];
+  for (const item of items) {
+    if (item.start || clauses.length === 0) clauses.push([item]);
+    else clauses.at(-1)?.push(item);
+  }
+  return clauses;
+}
+
+/** Runs of a few words; each keeps the verb that was said before it in its clause. */
+function slide(clause: readonly Item[], weight: number): Window[] {
+  const { size } = WEIGHTS.window;
+  const windows: Window[] = [];
+  let verb: Item | undefined;
+  for (let at = 0; at + 3 <= clause.length; at++) {
+    const before = clause[at - 1];
+    if (before?.verbs) verb = { verbs: before.verbs, fuzzy: before.fuzzy, start: false, cue: false };
+    if (at + size > clause.length && at > 0) break;
+    const run = clause.slice(at, at + size);
+    windows.push({ items: verb && !run.some((item) => item.verbs) ? [verb, ...run] : run, weight });
+  }
+  return windows;
+}
+
+/** What is to be done, as the window says it. */
+export function wishOf(items: readonly Item[]): Wish {
+  const verbs = new Set(items.flatMap((item) => item.verbs ?? []));
+  if (verbs.has("list")) verbs.delete("get");
+  return { verbs, asks: items.some((item) => item.asks), plural: items.some((item) => item.plural && item.group) };
+}
+
+/** Groups of a window, each meaning once, and the pairs that stand side by side. */
+export function groupsOf(
+  items: readonly Item[],
+  index: SearchIndex,
+): { readonly groups: readonly Group[]; readonly pairs: readonly Group[] } {
+  const groups: Group[] = [];
+  const pairs: Group[] = [];
+  const seen = new Set<string>();
+  let last: string | undefined;
+  for (const { group, of } of items) {
+    const head = group?.terms[0]?.term;
+    if (!group || head === undefined) continue;
+    const before = last;
+    last = head;
+    if (seen.has(head)) continue;
+    const terms = group.terms.filter(({ term }) => !seen.has(term));
+    seen.add(head);
+    groups.push(terms.length === group.terms.length ? group : { ...group, terms });
+    const pair = of ? `${head}_${before}` : `${before}_${head}`;
+    if (before !== undefined && index.postings.has(pair))
+      pairs.push({ terms: [{ term: pair, weight: 1 }], said: "", fuzzy: group.fuzzy, weight: WEIGHTS.pair });
+  }
+  return { groups, pairs };
+}

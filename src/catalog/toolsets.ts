@@ -12,4 +12,5 @@ export const TOOLSETS: readonly ToolsetRow[] = [
   { name: "planning", title: "Labels, milestones, boards", about: "labels, milestones, boards, iterations" },
   { name: "members", title: "Members and access", about: "members, invitations, access requests" },
   { name: "releases", title: "Releases", about: "releases, their links and evidence" },
+  { name: "tokens", title: "Tokens and deploy keys", about: "access, personal and deploy tokens, deploy keys, service accounts" },
 ];

@@ -14,6 +14,10 @@ export const PATH_TYPES: Readonly<Record<string, { readonly type: string; readon
   issue_iid: { type: "integer", why: "the number behind #; the subscription routes state a string" },
   issue_id: { type: "integer", why: "a record id" },
   branch: { type: "string", why: "a name; one route states an integer" },
+  token_id: {
+    type: "integer",
+    why: "a record id; access tokens state a string, since self may stand there, which is an action of its own",
+  },
 };
 
 const TWICE = "routes of the family differ: one takes several values, the others one; one value is understood by all";

@@ -21,6 +21,7 @@ const PINNED: Readonly<Record<string, number>> = {
   planning: 2_350,
   members: 1_750,
   releases: 1_150,
+  tokens: 1_950,
 };
 
 const tokensOf = (row: Action): number =>

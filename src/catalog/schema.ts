@@ -12,6 +12,9 @@ export interface SchemaOptions {
   readonly project?: boolean;
 }
 
+/** Long texts come in parts, as lists come in pages. */
+const isText = (row: ActionRow): boolean => row.returns === "text";
+
 interface Reserved {
   readonly schema: JsonSchema;
   readonly listed: boolean;
@@ -27,7 +30,11 @@ export const RESERVED: Readonly<Record<string, Reserved>> = {
     listed: true,
     on: isList,
   },
-  cursor: { schema: { type: "string", description: "page.next of the previous answer" }, listed: true, on: isList },
+  cursor: {
+    schema: { type: "string", description: "page.next of the previous answer" },
+    listed: true,
+    on: (row) => isList(row) || isText(row),
+  },
   all: { schema: { type: "boolean", description: "Every page, up to a cap" }, listed: false, on: isList },
   select: {
     schema: { type: "array", items: { type: "string" }, description: 'Only these fields, e.g. ["iid","author.username"]' },
@@ -121,6 +128,7 @@ export function toSignature(action: Action, project = false): string {
   });
   if (action.effect === "destructive") parts.push("confirm?: boolean");
   if (isList(action)) parts.push("limit?", "cursor?");
+  else if (isText(action)) parts.push("cursor?");
   if (names.length < Object.keys(action.params).length) parts.push("…");
   return `${action.id}(${parts.join(", ")})`;
 }

@@ -13,10 +13,10 @@ const MAX_TOKENS = 4_000;
 const PINNED: Readonly<Record<string, number>> = {
   meta: 250,
   core: 1_200,
-  merge_requests: 3_650,
+  merge_requests: 3_500,
   work_items: 3_450,
   repository: 3_400,
-  ci: 2_700,
+  ci: 2_750,
   projects: 2_350,
   planning: 2_350,
   members: 1_750,

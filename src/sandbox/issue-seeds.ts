@@ -4,6 +4,7 @@ import { milestonesOf } from "./entities-planning.ts";
 import { fixture, fixtureText } from "./fixtures.ts";
 import { addNote, noteable } from "./notes-store.ts";
 import { type Release, releasesOf } from "./releases.ts";
+import { repositoryLinks } from "./repository-state.ts";
 import type { Issue, Project, World } from "./types.ts";
 import { blankIssue } from "./world.ts";
 
@@ -132,6 +133,10 @@ type SeedRelease = Pick<Release, "tag_name" | "name" | "description" | "mileston
 
 /** Releases of the tags that the repository has. */
 export function seedReleases(world: World): void {
+  repositoryLinks(world).release = (where, project, tag) => {
+    const release = releasesOf(where).find((row) => row.project_id === project.id && row.tag_name === tag);
+    return release ? { tag_name: release.tag_name, description: release.description } : null;
+  };
   for (const { project, author, at, links, ...rest } of fixture<SeedRelease[]>("releases")) {
     releasesOf(world).push({
       ...rest,

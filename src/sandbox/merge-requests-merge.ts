@@ -42,15 +42,15 @@ function defaultMessage(world: World, row: MergeRequest): string {
   return `Merge branch '${row.source_branch}' into '${row.target_branch}'\n\n${row.title}\n\nSee merge request ${targetProject(world, row).path_with_namespace}!${row.iid}`;
 }
 
-/** Makes the commits of a merge. @throws 406 on a conflict. */
+/** Makes the commits of a merge. @throws 422 on a conflict. */
 function makeMerge(world: World, row: MergeRequest, user: User, options: Readonly<Json>): Made {
   const project = targetProject(world, row);
   const { git } = repositoryOf(world, project);
   const [target, source] = [git.commits.get(git.branches.get(row.target_branch) ?? ""), git.commits.get(latest(row)?.head_sha ?? "")];
-  if (!target || !source) throw failure(406, "Branch cannot be merged");
+  if (!target || !source) throw failure(422, "Branch cannot be merged");
   const base = snapshotOf(git, mergeBase(git, target.id, source.id));
   const { snapshot, conflicts } = mergeSnapshots(git, base, snapshotOf(git, target), snapshotOf(git, source));
-  if (conflicts.length > 0) throw failure(406, "Branch cannot be merged");
+  if (conflicts.length > 0) throw failure(422, "Branch cannot be merged");
   const author = signatureOf(user, world.now());
   const squash = (options.squash as boolean | undefined) ?? row.squash;
   let tip: GitCommit = source;
@@ -126,7 +126,7 @@ function merge(request: Request): Reply {
   const waiting = auto && running;
   const open = blockers(world, row).filter((name) => !(waiting && WAITS.includes(name)));
   if (open.some((name) => name !== "conflict")) throw notAllowed();
-  if (open.includes("conflict")) throw failure(406, "Branch cannot be merged");
+  if (open.includes("conflict")) throw failure(422, "Branch cannot be merged");
   checkSha(request, row);
   const options = optionsOf(request);
   if (waiting) {

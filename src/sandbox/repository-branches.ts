@@ -94,7 +94,7 @@ function deleteMerged(request: Request): Reply {
   const base = opened.git.branches.get(opened.project.default_branch ?? "") ?? "";
   for (const [name, id] of [...opened.git.branches]) {
     const kept = name === opened.project.default_branch || protectionsOf(opened.repository, name).length > 0;
-    if (!kept && isAncestor(opened.git, id, base))
+    if (!kept && id !== base && isAncestor(opened.git, id, base))
       moveBranch(opened.world, opened.project, opened.git, name, undefined, request.user as User);
   }
   return accepted();

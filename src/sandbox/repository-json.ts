@@ -79,7 +79,7 @@ export function branchJson({ world, project, repository, git }: Opened, name: st
   return {
     name,
     commit: commit ? commitJson(world, project, commit) : null,
-    merged: Boolean(base && commit && name !== project.default_branch && isAncestor(git, commit.id, base)),
+    merged: Boolean(base && commit && commit.id !== base && isAncestor(git, commit.id, base)),
     protected: rules.length > 0,
     developers_can_push: rules.some((rule) => allows(rule.push, undefined, ROLE.developer)),
     developers_can_merge: rules.some((rule) => allows(rule.merge, undefined, ROLE.developer)),

@@ -2,6 +2,7 @@ import { branchBehaviours } from "./repository-branches.ts";
 import { commitBehaviours } from "./repository-commits.ts";
 import { fileBehaviours } from "./repository-files.ts";
 import { protectionBehaviours } from "./repository-protection.ts";
+import { seedRepositorySearch } from "./repository-search.ts";
 import { seedRepository } from "./repository-seeds.ts";
 import { treeBehaviours } from "./repository-tree.ts";
 import type { Part } from "./types.ts";
@@ -9,5 +10,8 @@ import type { Part } from "./types.ts";
 /** Branches, tags, commits, files, trees and their protections. */
 export const repositoryPart: Part = {
   behaviours: [...branchBehaviours, ...commitBehaviours, ...fileBehaviours, ...protectionBehaviours, ...treeBehaviours],
-  seed: seedRepository,
+  seed: (world) => {
+    seedRepository(world);
+    seedRepositorySearch(world);
+  },
 };

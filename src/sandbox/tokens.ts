@@ -1,10 +1,11 @@
-import { findGroup, findProject, groupLevel, projectLevel, requireUser } from "./access.ts";
+import { findGroup, findProject, groupLevel, projectLevel, requireAdmin, requireUser } from "./access.ts";
 import { isActive } from "./auth.ts";
 import { badParams, badRequest, failure, forbidden, notFound, unauthorized } from "./errors.ts";
 import { integer, oneOf, required, text, texts } from "./input.ts";
 import { paged } from "./paging.ts";
 import { created, del, get, noContent, ok, post } from "./reply.ts";
 import { type Behaviour, type Json, type Reply, type Request, ROLE, type Token, type User, type World } from "./types.ts";
+import { findUser } from "./users.ts";
 
 const SCOPES = [
   "api",
@@ -116,6 +117,12 @@ const personalRows: readonly Behaviour[] = [
   post("/personal_access_tokens/{token_id}/rotate", (request) => rotate(request, onePersonal(request))),
   post("/user/personal_access_tokens", (request) => {
     const user = requireUser(request);
+    required(request, "name", "scopes");
+    return created(tokenJson(request.world, makeToken(request, user, "personal", {}), true));
+  }),
+  post("/users/{user_id}/personal_access_tokens", (request) => {
+    requireAdmin(request);
+    const user = findUser(request);
     required(request, "name", "scopes");
     return created(tokenJson(request.world, makeToken(request, user, "personal", {}), true));
   }),

@@ -1,10 +1,10 @@
 import { requireAdmin, requireUser } from "./access.ts";
 import { userBasic, userFull, userPublic } from "./entities.ts";
-import { failure, invalid, notFound } from "./errors.ts";
+import { failure, forbidden, invalid, notFound } from "./errors.ts";
 import { flag, required, text } from "./input.ts";
 import { paged } from "./paging.ts";
-import { created, get, ok, post } from "./reply.ts";
-import type { Behaviour, Reply, Request, User } from "./types.ts";
+import { created, del, get, noContent, ok, post, put } from "./reply.ts";
+import type { Behaviour, Reply, Request, User, World } from "./types.ts";
 
 /** The user that `{user_id}` names, by number (or name, where GitLab takes names). */
 export function findUser(request: Request, name = request.params.user_id): User {
@@ -43,28 +43,87 @@ function one(request: Request): Reply {
   return ok(request.user?.admin ? userFull(request.world, user) : userPublic(request.world, user));
 }
 
-function create(request: Request): Reply {
-  requireAdmin(request);
-  required(request, "email", "name", "username");
-  const [username = "", email = ""] = [text(request.input, "username"), text(request.input, "email")];
-  if (request.world.users.some((user) => user.username === username)) throw failure(409, "Username has already been taken");
-  if (request.world.users.some((user) => user.email === email)) throw failure(409, "Email has already been taken");
-  if (!/^[\w.-]+$/.test(username)) throw invalid({ username: ["can contain only letters, digits, '_', '-' and '.'"] });
+/** @throws 409 where another user has the name or the address. */
+function checkTaken(request: Request, self?: User): void {
+  const others = request.world.users.filter((user) => user !== self);
+  const [username, email] = [text(request.input, "username"), text(request.input, "email")];
+  if (others.some((user) => user.username === username)) throw failure(409, "Username has already been taken");
+  if (others.some((user) => user.email === email)) throw failure(409, "Email has already been taken");
+  if (username !== undefined && !/^[\w.-]+$/.test(username))
+    throw invalid({ username: ["can contain only letters, digits, '_', '-' and '.'"] });
+}
+
+function newUser(world: World, username: string, more: Partial<User>): User {
   const user: User = {
-    id: request.world.nextId("user"),
+    id: world.nextId("user"),
     username,
-    name: text(request.input, "name") ?? username,
-    email,
+    name: username,
+    email: "",
     state: "active",
-    admin: flag(request.input, "admin") ?? false,
+    admin: false,
     bot: false,
-    created_at: request.world.now(),
+    created_at: world.now(),
     bio: "",
     location: "",
     job_title: "",
+    ...more,
   };
-  request.world.users.push(user);
+  world.users.push(user);
+  return user;
+}
+
+function create(request: Request): Reply {
+  requireAdmin(request);
+  required(request, "email", "name", "username");
+  checkTaken(request);
+  const username = text(request.input, "username") ?? "";
+  const [name = username, email = ""] = [text(request.input, "name"), text(request.input, "email")];
+  const user = newUser(request.world, username, { name, email, admin: flag(request.input, "admin") ?? false });
   return created(userFull(request.world, user));
+}
+
+function update(request: Request): Reply {
+  requireAdmin(request);
+  const user = findUser(request);
+  checkTaken(request, user);
+  for (const field of ["username", "name", "email", "bio", "location", "job_title"] as const) {
+    const value = text(request.input, field);
+    if (value !== undefined) user[field] = value;
+  }
+  user.admin = flag(request.input, "admin") ?? user.admin;
+  return ok(userFull(request.world, user));
+}
+
+/** Blocks or unblocks; GitLab answers with a bare true. */
+function setState(request: Request, state: User["state"]): Reply {
+  const self = requireAdmin(request);
+  const user = findUser(request);
+  if (user === self) throw forbidden("You can't block yourself");
+  user.state = state;
+  return created(true);
+}
+
+/** Whoever wrote what a deleted user has left. */
+function ghost(world: World): User {
+  return (
+    world.users.find(({ username }) => username === "ghost") ??
+    newUser(world, "ghost", { name: "Ghost User", email: "ghost@example.com", bot: true })
+  );
+}
+
+const drop = <T>(rows: T[], gone: (row: T) => boolean): void => {
+  rows.splice(0, rows.length, ...rows.filter((row) => !gone(row)));
+};
+
+function remove(request: Request): Reply {
+  requireAdmin(request);
+  const { world } = request;
+  const user = findUser(request);
+  const heir = ghost(world).id;
+  for (const row of [...world.issues, ...world.notes, ...world.events]) if (row.author_id === user.id) row.author_id = heir;
+  for (const rows of [world.tokens, world.members, world.todos] as { user_id: number }[][]) drop(rows, (row) => row.user_id === user.id);
+  drop(world.users, (row) => row === user);
+  return noContent();
 }
 
 const reads = { scopes: ["read_user"] };
@@ -74,6 +133,10 @@ export const userBehaviours: readonly Behaviour[] = [
   get("/users", list, reads),
   post("/users", create),
   get("/users/{user_id}", one, reads),
+  put("/users/{user_id}", update),
+  del("/users/{user_id}", remove),
+  post("/users/{user_id}/block", (request) => setState(request, "blocked")),
+  post("/users/{user_id}/unblock", (request) => setState(request, "active")),
   get(
     "/user/emails",
     (request) => {

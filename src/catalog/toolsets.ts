@@ -13,4 +13,11 @@ export const TOOLSETS: readonly ToolsetRow[] = [
   { name: "members", title: "Members and access", about: "members, invitations, access requests" },
   { name: "releases", title: "Releases", about: "releases, their links and evidence" },
   { name: "tokens", title: "Tokens and deploy keys", about: "access, personal and deploy tokens, deploy keys, service accounts" },
+  { name: "analytics", title: "Analytics", about: "DORA metrics, review times, group activity" },
+  { name: "monitoring", title: "Error tracking and alerts", about: "error tracking, metric images of alerts" },
+  { name: "compliance", title: "Compliance", about: "outside controls, central policy group" },
+  { name: "audit", title: "Audit events", about: "who changed what in project, group, instance" },
+  { name: "identity", title: "Identity and SSO", about: "SAML, SCIM, LDAP, enterprise users, their credentials" },
+  { name: "licensing", title: "Licenses and subscriptions", about: "license keys, plans, add-ons, minutes" },
+  { name: "geo", title: "Geo", about: "replication sites and their health" },
 ];

@@ -38,6 +38,7 @@ const DESTRUCTIVE_WORDS: Readonly<Record<string, string>> = {
 const DESTRUCTIVE_WRITES: Readonly<Record<string, string>> = {
   "merge_train.merge_request_add": "merges as soon as its turn comes",
   "merge_request.approvals_reset": "drops what other people decided",
+  "enterprise_user.disable_two_factor": "takes a lock off an account",
 };
 
 const methodOf = (row: Action) => row.http?.[0];

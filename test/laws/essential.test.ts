@@ -22,6 +22,13 @@ const PINNED: Readonly<Record<string, number>> = {
   members: 1_750,
   releases: 1_150,
   tokens: 1_950,
+  analytics: 650,
+  monitoring: 650,
+  compliance: 250,
+  audit: 400,
+  identity: 1_750,
+  licensing: 350,
+  geo: 550,
 };
 
 const tokensOf = (row: Action): number =>

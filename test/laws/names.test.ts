@@ -5,10 +5,10 @@ import { expectBites, expectKept, type Law } from "./law.ts";
 
 /** Verbs that ids end (or begin) with and tool names begin with. A new one is a decision: it must be a word that people say. */
 const VERBS =
-  `accept add apply approve archive batch cancel check cherry clone compare create delete deny done download enable erase explain
-  fork get identify import keep lint list mark merge move pick play promote protect publish rebase refresh remove render reorder
-  request reset restore retry revert revoke rotate run search set share star start subscribe sync take transfer trigger unapprove
-  unarchive unprotect unshare unstar unsubscribe update upload`.split(/\s+/);
+  `accept add apply approve archive batch cancel check cherry clone compare create delete deny disable done download enable erase
+    explain export fork get identify import keep lint list mark merge move pick play promote protect publish rebase refresh remove
+    render reorder repair request reset restore retry revert revoke rotate run search set share star start subscribe sync take
+    transfer trigger unapprove unarchive unprotect unshare unstar unsubscribe update upload`.split(/\s+/);
 
 /** Ids whose last part holds no verb, and why. */
 const NOUN_IDS: Readonly<Record<string, string>> = {

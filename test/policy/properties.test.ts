@@ -117,7 +117,10 @@ function minimal(action: Action): Record<string, unknown> {
   const names = new Set([
     ...(schema.required ?? []),
     ...path,
-    ...Object.keys(action.params).filter((name) => action.params[name]?.required),
+    ...Object.keys(action.params).filter((name) => {
+      const param = action.params[name];
+      return param?.required && (param.on === undefined || param.on.some((scope) => path.includes(scope)));
+    }),
   ]);
   return Object.fromEntries(
     [...names].flatMap((name) => {

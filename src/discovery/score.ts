@@ -1,6 +1,6 @@
 import { fitOf, VERB_CLASSES, type Wish } from "./intent.ts";
 import type { Group, Item } from "./query.ts";
-import type { SearchIndex } from "./search-index.ts";
+import type { Posting, SearchIndex } from "./search-index.ts";
 import { WEIGHTS } from "./weights.ts";
 import { groupsOf, type Window, windowsOf, wishOf } from "./windows.ts";
 
@@ -30,8 +30,10 @@ interface Reach {
 /** An alternative below this weight only hints at the resource. */
 const PLAINLY = 0.7;
 
+const NOWHERE: Posting = { docs: [], weights: [] };
+
 function reachOf(group: Group, index: SearchIndex): Reach {
-  const place = new Map<number, number>();
+  const places = new Map<number, number>();
   const reach = {
     docs: [] as number[],
     gains: [] as number[],
@@ -43,13 +45,16 @@ function reachOf(group: Group, index: SearchIndex): Reach {
   for (const { term, weight } of group.terms) {
     const idf = index.idf(term) * weight * group.weight;
     reach.most = Math.max(reach.most, idf);
-    for (const { doc, weight: share } of index.postings.get(term) ?? []) {
+    const { docs, weights } = index.postings.get(term) ?? NOWHERE;
+    for (let place = 0; place < docs.length; place++) {
+      const doc = docs[place] as number;
+      const share = weights[place] as number;
       const known = index.docs[doc];
       const bit = known?.bits.get(term) ?? 0;
-      let at = place.get(doc);
+      let at = places.get(doc);
       if (at === undefined) {
         at = reach.docs.push(doc) - 1;
-        place.set(doc, at);
+        places.set(doc, at);
         reach.gains.push(0);
         reach.strong.push(0);
         reach.weak.push(0);
@@ -184,7 +189,7 @@ export function scoreAll(items: readonly Item[], index: SearchIndex): Hit[] {
 /** The words of the query that spoke for an action. */
 export function wordsFor(hit: Hit, index: SearchIndex): string[] {
   const said = (hit.window?.items ?? []).flatMap(({ group }) =>
-    group?.terms.some(({ term }) => index.postings.get(term)?.some(({ doc }) => doc === hit.doc)) ? [group.said] : [],
+    group?.terms.some(({ term }) => index.postings.get(term)?.docs.includes(hit.doc)) ? [group.said] : [],
   );
   return [...new Set(said)].filter((word) => word !== "");
 }

@@ -19,18 +19,18 @@ export interface Doc {
   readonly prior: number;
 }
 
+/** The actions that use a term, side by side with its saturated weight in each, 0 to 1. */
 export interface Posting {
-  readonly doc: number;
-  /** Saturated weight of the term in the action, 0 to 1. */
-  readonly weight: number;
+  readonly docs: readonly number[];
+  readonly weights: readonly number[];
 }
 
 export interface SearchIndex {
   readonly docs: readonly Doc[];
-  readonly postings: ReadonlyMap<string, readonly Posting[]>;
+  readonly postings: ReadonlyMap<string, Posting>;
   /** How telling a term is. */
   idf(term: string): number;
-  /** Words as they stand in the texts, with the number of actions that use them. */
+  /** Words as they stand in names and prose, and how often. */
   readonly words: ReadonlyMap<string, number>;
 }
 
@@ -94,14 +94,53 @@ function termsOfName(name: string): readonly string[] {
 
 type Field = keyof typeof WEIGHTS.fields;
 
-/** Weighted, length-normalised terms of one field, added up; a term counts once a field. */
-function addField(into: Map<string, number>, field: Field, terms: readonly string[], words: number): void {
-  const { weight, length } = WEIGHTS.fields[field];
-  const share = weight / (1 + WEIGHTS.lengthNorm * Math.max(0, words / length - 1));
-  for (let at = 0; at < terms.length; at++) {
-    const term = terms[at] as string;
-    if (terms.indexOf(term) === at) into.set(term, (into.get(term) ?? 0) + share);
-  }
+interface Draft {
+  readonly docs: number[];
+  readonly weights: number[];
+  /** The field of the last action that was counted, so that a term counts once a field. */
+  field: number;
+}
+
+/** Gathers terms action by action, without a table for each. */
+interface Gatherer {
+  /** Adds a field's terms to the action that is being read; `words` is how long the field is. */
+  add(field: Field, terms: readonly string[], words: number): void;
+  /** Counts words of names and prose. */
+  note(words: readonly string[]): void;
+  next(): void;
+}
+
+function createGatherer(postings: Map<string, Draft>, words: Map<string, number>): Gatherer {
+  let doc = -1;
+  let field = 0;
+  return {
+    next() {
+      doc++;
+    },
+    note(said) {
+      for (const word of said) words.set(word, (words.get(word) ?? 0) + 1);
+    },
+    add(name, terms, length) {
+      field++;
+      const weights = WEIGHTS.fields[name];
+      const share = weights.weight / (1 + WEIGHTS.lengthNorm * Math.max(0, length / weights.length - 1));
+      for (const term of terms) {
+        let entry = postings.get(term);
+        if (!entry) {
+          entry = { docs: [], weights: [], field: 0 };
+          postings.set(term, entry);
+        }
+        if (entry.field === field) continue;
+        entry.field = field;
+        const last = entry.docs.length - 1;
+        if (entry.docs[last] === doc) entry.weights[last] = (entry.weights[last] as number) + share;
+        else {
+          entry.docs.push(doc);
+          entry.weights.push(share);
+        }
+      }
+    },
+  };
 }
 
 function paramNames(action: Action): readonly string[] {
@@ -110,52 +149,48 @@ function paramNames(action: Action): readonly string[] {
   return names.filter((name) => !COMMON_PARAMS.has(name));
 }
 
-/** Terms of all fields with their summed weights. `note` hears the words of everything that is prose or a name of the action. */
-function weigh(action: Action, note: (words: readonly string[]) => void): Map<string, number> {
-  const into = new Map<string, number>();
+/** Reads one action: all its fields, each with its weight. */
+function read(action: Action, into: Gatherer): void {
   const addText = (field: Field, text: string) => {
     const words = wordsOf(text);
-    note(words);
+    into.note(words);
     const terms = termsOf(words);
-    addField(into, field, terms, words.length);
+    into.add(field, terms, words.length);
     return terms;
   };
-  addField(into, "pair", pairs(addText("id", action.id)), 1);
+  const addNames = (field: Field, names: readonly string[]) => {
+    const terms = names.flatMap(termsOfName);
+    into.add(field, terms, terms.length);
+  };
+  into.next();
+  into.add("pair", pairs(addText("id", action.id)), 1);
   addText("tool", action.tool);
   addText("title", action.title);
   addText("about", action.about);
   addText("toolset", action.toolset);
   const keywords = action.keywords ?? [];
   addText("keywords", keywords.join(" "));
-  addField(
-    into,
+  into.add(
     "pair",
     keywords.flatMap((keyword) => pairs(termsOf(wordsOf(keyword)))),
     1,
   );
   addText("aliases", (action.aliases ?? []).join(" "));
-  const literals = routesOf(action).flatMap(([, path]) => path.split("/").filter((part) => !part.startsWith("{")));
-  addNames(into, "path", literals);
+  addNames(
+    "path",
+    routesOf(action).flatMap(([, path]) => path.split("/").filter((part) => !part.startsWith("{"))),
+  );
   const names = paramNames(action);
-  addNames(into, "params", names);
-  addField(
-    into,
+  addNames("params", names);
+  into.add(
     "paramName",
     names.map((name) => `=${name}`),
     1,
   );
-  const shapes = Object.values(action.params);
   addNames(
-    into,
     "enums",
-    shapes.flatMap((shape) => shape.enum ?? shape.items?.enum ?? []),
+    Object.values(action.params).flatMap((shape) => shape.enum ?? shape.items?.enum ?? []),
   );
-  return into;
-}
-
-function addNames(into: Map<string, number>, field: Field, names: readonly string[]): void {
-  const terms = [...new Set(names.flatMap(termsOfName))];
-  addField(into, field, terms, terms.length);
 }
 
 /** Likelihood of an action before anything is said. */
@@ -180,26 +215,15 @@ const EFFECTS = ["read", "write", "destructive"];
 /** The index over all actions. Building it reads every row once. */
 export function buildIndex(actions: readonly Action[]): SearchIndex {
   const words = new Map<string, number>();
-  const raw = actions.map((action) => {
-    const seen = new Set<string>();
-    const weights = weigh(action, (said) => {
-      for (const word of said) seen.add(word);
-    });
-    for (const word of seen) words.set(word, (words.get(word) ?? 0) + 1);
-    return weights;
-  });
-  const postings = new Map<string, Posting[]>();
-  raw.forEach((weights, doc) => {
-    for (const [term, weight] of weights) {
-      const list = postings.get(term) ?? [];
-      list.push({ doc, weight: weight / (weight + WEIGHTS.saturation) });
-      postings.set(term, list);
-    }
-  });
+  const postings = new Map<string, Draft>();
+  const gatherer = createGatherer(postings, words);
+  for (const action of actions) read(action, gatherer);
+  for (const { weights } of postings.values())
+    for (let at = 0; at < weights.length; at++) weights[at] = (weights[at] as number) / ((weights[at] as number) + WEIGHTS.saturation);
   const idf = (term: string) => {
     const found = postings.get(term);
     if (!found) return 0;
-    return Math.log(1 + actions.length / found.length) ** WEIGHTS.idfPower;
+    return Math.log(1 + actions.length / found.docs.length) ** WEIGHTS.idfPower;
   };
   const docs = actions.map((action): Doc => {
     const verb = verbOf(action);

@@ -26,3 +26,19 @@ export function paramText(name: string): string | undefined {
   texts ??= readData<Record<string, string>>("params");
   return texts[name];
 }
+
+/** Chosen fields of one entity: what a list, a single answer and the answer of a write show of it. */
+export interface Chosen {
+  readonly list: readonly string[];
+  readonly get: readonly string[];
+  /** Told after a write beside the usual fields. */
+  readonly write?: readonly string[];
+}
+
+let chosen: Readonly<Record<string, Chosen>> | undefined;
+
+/** The chosen fields of an entity, where the table knows it. */
+export function chosenFields(entity: string): Chosen | undefined {
+  chosen ??= readData<Record<string, Chosen>>("slim");
+  return chosen[entity.replace(/^APIEntities/, "")];
+}

@@ -1,31 +1,31 @@
 import { placeholders, routesOf } from "../catalog/route.ts";
+import { requiredParams } from "../catalog/schema.ts";
 import type { Action } from "../catalog/types.ts";
 import type { Check } from "../errors.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
-const isCreation = (verb: string) => /^(create|add|upload|fork|import|share|invite)/.test(verb);
-
-/** Reads that could show the effect, best first: `issue.note_create` → `issue.note_list`, `issue.get`; `issue.update` → `issue.get`. */
+/**
+ * Reads that could show the effect, best first: the thing itself where its ids are known, else the list it stands in.
+ * `issue.note_create` → `issue.note_get`, `issue.note_list`, `issue.get`, `issue.list`.
+ */
 function candidates(id: string): string[] {
   const [domain = "", name = ""] = id.split(".");
-  const parts = name.split("_");
-  const verb = parts.at(-1) ?? "";
-  const noun = parts.slice(0, -1).join("_");
+  const noun = name.split("_").slice(0, -1).join("_");
   const prefixes = noun === "" ? [""] : [`${noun}_`, ""];
-  const verbs = isCreation(verb) ? ["list", "get"] : ["get", "list"];
-  return prefixes.flatMap((prefix) => verbs.map((one) => `${domain}.${prefix}${one}`));
+  return prefixes.flatMap((prefix) => ["get", "list"].map((verb) => `${domain}.${prefix}${verb}`));
 }
 
 /** The params of the write that the read takes too, if they are enough for it. */
-function paramsFor(action: Action, given: Params): Params | undefined {
-  const scopes = routesOf(action).map(([, path]) => placeholders(path));
-  const fits = scopes.find((names) => names.every((name) => given[name] !== undefined));
-  if (!fits) return undefined;
-  const path = fits.map((name) => [name, given[name]] as const);
-  const words = given.title ?? given.name;
-  const search = action.params.search && typeof words === "string" ? [["search", words] as const] : [];
-  return Object.fromEntries([...path, ...search]);
+function paramsFor(action: Action, write: Params): Params | undefined {
+  const given: Params = { ...write, ref: write.ref ?? write.branch };
+  const names = routesOf(action)
+    .map(([, path]) => [...placeholders(path), ...requiredParams(action)])
+    .find((needed) => needed.every((name) => given[name] !== undefined));
+  if (!names) return undefined;
+  const words = write.title ?? write.name;
+  const search = action.params.search && typeof words === "string" ? { search: words } : {};
+  return { ...Object.fromEntries(names.map((name) => [name, given[name]])), ...search };
 }
 
 /** Which read tells whether a write was done. */

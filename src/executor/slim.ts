@@ -1,23 +1,9 @@
-import { readFileSync } from "node:fs";
+import { type Chosen, chosenFields } from "../catalog/load.ts";
 
 type Plain = Readonly<Record<string, unknown>>;
 
-/** Chosen fields of one entity; see the notation at `parseField`. */
-interface Chosen {
-  readonly list: readonly string[];
-  readonly get: readonly string[];
-  /** Told after a write beside the usual ones. */
-  readonly write?: readonly string[];
-}
-
-let table: Readonly<Record<string, Chosen>> | undefined;
-
-/** The chosen fields of an entity, from `catalog/data/slim.json`; read on first use. */
-export function chosenFor(entity: string | undefined): Chosen | undefined {
-  if (entity === undefined) return undefined;
-  table ??= JSON.parse(readFileSync(new URL("../catalog/data/slim.json", import.meta.url), "utf8")) as Record<string, Chosen>;
-  return table[entity.replace(/^APIEntities/, "")];
-}
+/** The chosen fields of an entity, in the notation of `parseField`. */
+export const chosenFor = (entity: string | undefined): Chosen | undefined => (entity === undefined ? undefined : chosenFields(entity));
 
 export const isPlain = (value: unknown): value is Plain => typeof value === "object" && value !== null && !Array.isArray(value);
 

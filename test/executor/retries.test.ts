@@ -153,6 +153,13 @@ describe("a write whose answer never came", () => {
     ["issue.update", { project_id: "1", issue_iid: 7, title: "x" }, "issue.get", { project_id: "1", issue_iid: 7 }],
     ["merge_request.merge", { project_id: "1", merge_request_iid: 3 }, "merge_request.get", { project_id: "1", merge_request_iid: 3 }],
     ["issue.note_create", { project_id: "1", issue_iid: 7, body: "x" }, "issue.note_list", { project_id: "1", issue_iid: 7 }],
+    ["release.create", { project_id: "1", tag_name: "v1" }, "release.get", { project_id: "1", tag_name: "v1" }],
+    [
+      "repository.file_update",
+      { project_id: "1", file_path: "a/b", branch: "dev", content: "x", commit_message: "m" },
+      "repository.file_get",
+      { project_id: "1", file_path: "a/b", ref: "dev" },
+    ],
     ["branch.delete", { project_id: "1", branch: "b" }, "branch.get", { project_id: "1", branch: "b" }],
   ])("%s is looked up with its own read", async (id, params, check, given) => {
     server.use(http.all(`${API}/*`, status(502)));

@@ -97,9 +97,11 @@ function correctors(index: SearchIndex): Pick<Lexicon, "corrector" | "correctorO
 
 function build(actions: readonly Action[]): Built {
   const index = buildIndex(actions);
+  const names = new Set(index.docs.flatMap(({ bits }) => [...bits.keys()]));
   const lexicon: Lexicon = {
     vocabulary: loadVocabulary(),
     knows: (term) => index.postings.has(term),
+    names: (term) => names.has(term),
     writes: (word) => index.words.has(word),
     ...correctors(index),
   };

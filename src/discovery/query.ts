@@ -134,12 +134,11 @@ function pushPlain(draft: Draft, lexicon: Lexicon, plain: readonly string[], at:
   if (OF.has(word.word)) draft.of = true;
   if (LEADS.has(word.word)) draft.start = true;
   else if (english.stop.has(word.word)) draft.start = false;
-  else
-    push(draft, lexicon.knows(`=${word.word}`) ? `${word.word}|=${word.word}*${WEIGHTS.name.plain}` : word.word, {
-      text: word.word,
-      word,
-      plural: isPlural(word.word),
-    });
+  else {
+    const named = lexicon.knows(`=${word.word}`) ? `|=${word.word}*${WEIGHTS.name.plain}` : "";
+    const weight = english.plain.has(word.word) && !lexicon.names(stem(word.word)) ? WEIGHTS.ordinary : 1;
+    push(draft, word.word + named, { text: word.word, word, plural: isPlural(word.word), weight });
+  }
 }
 
 /** What a text says, in order. `fuzzy`: unknown words may be mended. */

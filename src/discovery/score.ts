@@ -27,8 +27,9 @@ interface Reach {
   readonly most: number;
 }
 
-/** An alternative below this weight only hints at the resource. */
+/** An alternative below this weight only hints at the resource; below the other it says nothing about it. */
 const PLAINLY = 0.7;
+const HINTS = 0.4;
 
 const NOWHERE: Posting = { docs: [], weights: [] };
 
@@ -62,7 +63,7 @@ function reachOf(group: Group, index: SearchIndex): Reach {
       }
       reach.gains[at] = Math.max(reach.gains[at] ?? 0, idf * share);
       if (weight >= PLAINLY) reach.strong[at] = (reach.strong[at] ?? 0) | bit;
-      else reach.weak[at] = (reach.weak[at] ?? 0) | bit;
+      else if (weight >= HINTS) reach.weak[at] = (reach.weak[at] ?? 0) | bit;
       if (known?.verbTerms.has(term)) reach.isVerb[at] = true;
     }
   }

@@ -7,6 +7,8 @@ export interface Lexicon {
   readonly vocabulary: Vocabulary;
   /** True if some text of the catalog has this stem. */
   knows(term: string): boolean;
+  /** True if some action has the term in its id. */
+  names(term: string): boolean;
   /** True if some text of the catalog has the word as it is written. */
   writes(word: string): boolean;
   readonly corrector: Corrector;

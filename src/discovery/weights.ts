@@ -8,7 +8,7 @@ export const WEIGHTS = {
     title: { weight: 1.6, length: 5 },
     about: { weight: 0.9, length: 12 },
     toolset: { weight: 0.3, length: 2 },
-    keywords: { weight: 2, length: 8 },
+    keywords: { weight: 2.5, length: 8 },
     aliases: { weight: 0.8, length: 8 },
     path: { weight: 0.5, length: 6 },
     params: { weight: 0.4, length: 20 },
@@ -17,7 +17,7 @@ export const WEIGHTS = {
   },
   lengthNorm: 0.25,
   saturation: 1.4,
-  idfPower: 0.75,
+  idfPower: 0.56,
   prior: { essential: 1.12, admin: 0.9, depth: 0.03 },
   /** Share of the score that an action keeps when nothing of its own name was said. */
   coreFloor: 0.45,
@@ -26,14 +26,16 @@ export const WEIGHTS = {
   /** A verb of the action's own, said exactly. */
   ownVerb: 1.12,
   /** Two terms side by side as the action's id has them. */
-  pair: 0.45,
+  pair: 0.34,
   /** A parameter's name, the words it is made of, and a plain word that happens to be one. */
-  name: { whole: 0.9, word: 0.25, plain: 0.4 },
-  window: { size: 6, cue: 1.25, imperative: 1.25, verb: 1.05, whole: 1, part: 0.92 },
+  name: { whole: 1.1, word: 0.25, plain: 0.4 },
+  /** An ordinary word that no action is named by. */
+  ordinary: 0.4,
+  window: { size: 6, cue: 1.25, imperative: 1, verb: 1.05, whole: 1, part: 0.92 },
   /** A destructive action that was not asked for in so many words. */
   unlicensed: 0.8,
   /** Share of the score that does not depend on how much of the window was answered. */
-  coverageFloor: 0.75,
+  coverageFloor: 0.92,
   /** A question, or a wish to read, that meets an action of its own verb which changes something. */
   ownVerbAsked: 0.5,
   /** Results below this share of the best are left out. */

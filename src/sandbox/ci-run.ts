@@ -1,6 +1,17 @@
 import { type CiConfig, type JobConfig, placed, readConfig, variablesOf } from "./ci-config.ts";
 import { jobLog } from "./ci-logs.ts";
-import { ACTIVE, ciOf, type Job, jobsOf, type Pipeline, pipelinesOf, projectOf, type Status, type Variable } from "./ci-state.ts";
+import {
+  ACTIVE,
+  type Artifact,
+  ciOf,
+  type Job,
+  jobsOf,
+  type Pipeline,
+  pipelinesOf,
+  projectOf,
+  type Status,
+  type Variable,
+} from "./ci-state.ts";
 import { readFile } from "./git.ts";
 import { repositoryOf } from "./repository-state.ts";
 import type { Project, User, World } from "./types.ts";
@@ -207,6 +218,20 @@ function endBridge(world: World, pipeline: Pipeline): void {
   advance(world, parent);
 }
 
+/** What a job leaves behind: two small files in each folder that its configuration names, or the file itself. */
+export function artifactsOf(config: JobConfig | undefined): Artifact[] {
+  const paths = (config?.artifacts ?? []).flatMap((path) => (path.endsWith("/") ? [`${path}server.js`, `${path}app.js`] : [path]));
+  return paths.map((path) => ({ file_type: "archive", path, content: Buffer.from(`// ${path}, made by ${config?.name}\n`) }));
+}
+
+const WEEK = 7 * 86_400_000;
+
+function keepArtifacts(world: World, pipeline: Pipeline, job: Job): void {
+  const config = configAt(world, projectOf(world, pipeline.project_id), pipeline.sha, fileOf(world, pipeline));
+  job.artifacts = artifactsOf(config?.jobs.find(({ name }) => name === job.name));
+  if (job.artifacts.length > 0) job.artifacts_expire_at = new Date(Date.parse(world.now()) + WEEK).toISOString();
+}
+
 /** A runner takes a job. */
 export function startJob(world: World, job: Job): void {
   Object.assign(job, { status: "running", started_at: world.now(), queued_duration: 1 });
@@ -221,7 +246,9 @@ export function finishJob(world: World, job: Job, status: "success" | "failed" |
   Object.assign(job, { status, finished_at: world.now(), duration: seconds, queued_duration: job.queued_duration ?? 0 });
   job.failure_reason = status === "failed" ? (job.failure_reason ?? "script_failure") : null;
   const pipeline = ciOf(world).pipelines.find(({ id }) => id === job.pipeline_id);
-  if (pipeline) advance(world, pipeline);
+  if (!pipeline) return;
+  if (status === "success") keepArtifacts(world, pipeline, job);
+  advance(world, pipeline);
 }
 
 /** Brings a pipeline to its end as its runners would: every job succeeds, or the first open one fails. */

@@ -2,7 +2,7 @@ import { lookUpProject } from "./access.ts";
 import { type JobConfig, placed, variablesOf } from "./ci-config.ts";
 import { jobLog } from "./ci-logs.ts";
 import { SEEDED_LOGS } from "./ci-logs-seeds.ts";
-import { configAt, newPipeline, startPipeline } from "./ci-run.ts";
+import { artifactsOf, configAt, newPipeline, startPipeline } from "./ci-run.ts";
 import {
   ACTIVE,
   ciOf,
@@ -78,7 +78,7 @@ const SECONDS: Readonly<Record<string, number>> = {
   "unit-tests": 171,
   audit: 9,
   e2e: 143,
-  image: 92,
+  "docker-image": 92,
   "deploy-staging": 155,
 };
 
@@ -88,12 +88,6 @@ interface Run {
   readonly seed: SeedPipeline;
   readonly user: User;
   readonly sha: string;
-}
-
-function artifactsOf(config: JobConfig): Job["artifacts"] {
-  if (config.artifacts.length === 0) return [];
-  const file = (path: string, text: string) => ({ file_type: "archive", path, content: Buffer.from(text) });
-  return [file("dist/server.js", 'import { createApp } from "./app.js";\n'), file("dist/app.js", "export async function createApp() {}\n")];
 }
 
 function seedJob(run: Run, pipeline: Pipeline, config: JobConfig, outcome: Outcome, from: string, allowFailure: boolean): Job {

@@ -4,6 +4,7 @@ import { badParams, notFound } from "./errors.ts";
 import { flag, oneOf, required, text } from "./input.ts";
 import { setReview } from "./merge-requests-approvals.ts";
 import { checkPosition } from "./merge-requests-diffs.ts";
+import { tryAutoMerge } from "./merge-requests-merge.ts";
 import { type DraftNote, findMergeRequest, type MergeRequest } from "./merge-requests-state.ts";
 import { ONE } from "./merge-requests-write.ts";
 import { addNote, noteable, notesOn } from "./notes-store.ts";
@@ -130,6 +131,7 @@ function publishAll(request: Request): Reply {
   const asked = oneOf(request.input, "reviewer_state", ["reviewed", "requested_changes", "approved"]);
   const state = row.approvals.some(({ user_id }) => user_id === user.id) ? "approved" : "reviewed";
   setReview(row, user.id, asked === "requested_changes" ? "requested_changes" : state);
+  tryAutoMerge(request.world, row);
   return noContent();
 }
 

@@ -8,6 +8,7 @@ import { closingIssues, relatedIssues } from "./merge-requests-issues.ts";
 import { mergeRequestFull, mergeRequestJson } from "./merge-requests-json.ts";
 import { pipelineFinished } from "./merge-requests-merge.ts";
 import {
+  type ApprovalRule,
   addVersion,
   latest,
   type MergeRequest,
@@ -62,14 +63,18 @@ interface SeedMergeRequest {
   readonly notes?: readonly SeedComment[];
 }
 
+interface SeedRule {
+  readonly project: string;
+  readonly name: string;
+  readonly rule_type: "any_approver" | "regular";
+  readonly approvals_required: number;
+  readonly users: readonly string[];
+  /** Numbers of the merge requests that have it; all of the project's where absent. */
+  readonly only?: readonly number[];
+}
+
 interface Seeds {
-  readonly rules: readonly {
-    readonly project: string;
-    readonly name: string;
-    readonly rule_type: "any_approver" | "regular";
-    readonly approvals_required: number;
-    readonly users: readonly string[];
-  }[];
+  readonly rules: readonly SeedRule[];
   readonly merge_requests: readonly SeedMergeRequest[];
 }
 
@@ -77,6 +82,10 @@ const userId = (world: World, username: string) => world.users.find((user) => us
 
 const userIds = (world: World, names: readonly string[] | undefined): number[] =>
   (names ?? []).flatMap((name) => userId(world, name) ?? []);
+
+function ruleOf(world: World, { name, rule_type, approvals_required, users }: SeedRule): ApprovalRule {
+  return { id: world.nextId("approval-rule"), name, rule_type, approvals_required, user_ids: userIds(world, users) };
+}
 
 /** The line number of a text in the new version of a file. @throws where it is not an added line there. */
 function addedLine(world: World, row: MergeRequest, version: Version, path: string, wanted: string): number {
@@ -237,23 +246,20 @@ function setHooks(world: World): void {
 export function seedMergeRequests(world: World): void {
   setHooks(world);
   const seeds = fixture<Seeds>("merge-requests");
-  for (const rule of seeds.rules) {
+  for (const rule of seeds.rules.filter(({ only }) => !only)) {
     const project = lookUpProject(world, rule.project);
-    if (!project) continue;
-    const { name, rule_type, approvals_required } = rule;
-    projectRules(world, project).push({
-      id: world.nextId("approval-rule"),
-      name,
-      rule_type,
-      approvals_required,
-      user_ids: userIds(world, rule.users),
-    });
+    if (project) projectRules(world, project).push(ruleOf(world, rule));
   }
   const shop = lookUpProject(world, "acme/webshop");
   if (shop) shop.only_allow_merge_if_pipeline_succeeds = true;
   for (const seed of seeds.merge_requests) {
     const project = lookUpProject(world, seed.project);
     if (project) seedOne(world, project, seed);
+  }
+  for (const rule of seeds.rules) {
+    const id = lookUpProject(world, rule.project)?.id;
+    for (const row of mergeRequestsOf(world))
+      if (row.project_id === id && rule.only?.includes(row.iid)) row.rules.push(ruleOf(world, rule));
   }
   for (const row of mergeRequestsOf(world)) {
     if (row.state === "opened" && !sourceTip(world, row)) throw new Error(`seed !${row.iid} has no source branch ${row.source_branch}`);

@@ -9,7 +9,7 @@ import { checkPosition, mergeRequestDiffs } from "./merge-requests-diffs.ts";
 import { mergeRequestDrafts } from "./merge-requests-drafts.ts";
 import { mergeRequestFull, mergeRequestJson, sourceProject } from "./merge-requests-json.ts";
 import { mergeRequestLists } from "./merge-requests-list.ts";
-import { mergeRequestMerges } from "./merge-requests-merge.ts";
+import { mergeRequestMerges, tryAutoMerge } from "./merge-requests-merge.ts";
 import { seedMergeRequests } from "./merge-requests-seeds.ts";
 import { findMergeRequest, latest, type MergeRequest, mergeRequestsOf } from "./merge-requests-state.ts";
 import { mergeRequestWrites, ONE, requireUpdate } from "./merge-requests-write.ts";
@@ -39,6 +39,17 @@ function createPipeline(request: Request): Reply {
   });
   if (!pipeline) throw failure(400, "400 Bad request - No stages / jobs for this pipeline.");
   return created(pipelineBasic(request.world, pipeline));
+}
+
+/** Resolving the last thread may be what an automatic merge waited for. */
+function thenMerge(row: Behaviour): Behaviour {
+  if (row.method !== "PUT" || !row.path.includes("/discussions/")) return row;
+  const run: Behaviour["run"] = async (request) => {
+    const reply = await row.run(request);
+    tryAutoMerge(request.world, findMergeRequest(request));
+    return reply;
+  };
+  return { ...row, run };
 }
 
 const block = (request: Request, row: MergeRequest, blocker: MergeRequest): Json => ({
@@ -94,7 +105,7 @@ const blocks: readonly Behaviour[] = [
 /** Merge requests: lists, changes, diffs, approvals, drafts of comments, merging. */
 export const mergeRequestsPart: Part = {
   behaviours: [
-    ...issuableBehaviours(MERGE_REQUEST_KIND),
+    ...issuableBehaviours(MERGE_REQUEST_KIND).map(thenMerge),
     ...mergeRequestLists,
     ...mergeRequestWrites,
     ...mergeRequestDiffs,

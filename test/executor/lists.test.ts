@@ -254,11 +254,17 @@ describe("fields", () => {
     one();
     const outcome = listIn(await sourceOf().run(callOf("merge_request.list", { project_id: "1" }), contextOf()));
     expect(outcome).toMatchObject({
-      items: [{ iid: 1, title: "T", author: "kim", ref: "g/p!1" }],
-      omitted: 2,
+      items: [{ iid: 1, title: "T", author: "kim" }],
+      omitted: 3,
       project: "1",
       untrusted: true,
     });
+  });
+
+  it("name the project of each row where the list spans several", async () => {
+    answers("get", `${API}/merge_requests`, () => json([{ iid: 1, title: "T", project_id: 4, references: { full: "g/p!1" } }]));
+    const outcome = listIn(await sourceOf().run(callOf("merge_request.list"), contextOf()));
+    expect(outcome.items).toEqual([{ iid: 1, project_id: 4, title: "T", ref: "g/p!1" }]);
   });
 
   it("are selected by path, as GitLab gave them", async () => {

@@ -1,5 +1,7 @@
 import {
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   type ClientCapabilities,
   type InputRequiredResult,
   ProtocolError,
@@ -34,20 +36,28 @@ const canBeAsked = (capabilities: ClientCapabilities | undefined): boolean => {
   return elicitation !== undefined && (elicitation.form !== undefined || Object.keys(elicitation).length === 0);
 };
 
+/** Who the client says it is: in the modern era each request tells, in the legacy era the handshake told. */
+function clientOf(server: Server, { mcpReq }: ServerContext): { capabilities: ClientCapabilities | undefined; name: string | undefined } {
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  const info = envelope?.[CLIENT_INFO_META_KEY] as { name?: string } | undefined;
+  return { capabilities: capabilities ?? server.getClientCapabilities(), name: info?.name ?? server.getClientVersion()?.name };
+}
+
 function toContext(parts: ServerParts, server: Server, context: ServerContext): CallContext {
   const { mcpReq } = context;
   const token = mcpReq._meta?.progressToken;
   const answer = parts.asker.answerIn(context);
   const project = parts.connection.project();
-  const client = server.getClientVersion()?.name;
+  const client = clientOf(server, context);
   return {
     ...parts.caller(),
     signal: mcpReq.signal,
-    canAsk: canBeAsked(server.getClientCapabilities()),
+    canAsk: canBeAsked(client.capabilities),
     meta: mcpReq._meta ?? {},
     ...(answer ? { answer } : {}),
     ...(project === undefined ? {} : { project }),
-    ...(client === undefined ? {} : { client }),
+    ...(client.name === undefined ? {} : { client: client.name }),
     ...(token === undefined
       ? {}
       : {

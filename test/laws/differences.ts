@@ -24,6 +24,16 @@ const TWICE = "routes of the family differ: one takes several values, the others
 const UNTYPED = "the facts give no single JSON type; text is understood for all of them";
 const WITH_PATH = "GitLab asks for it only together with `path`; a comment on the whole commit has none";
 
+const GRANTS = "the facts state objects without fields; GitLab's pages about protected branches and tags name them";
+const GRANT = ["access_level", "user_id", "group_id"];
+/** Who is allowed, on one row: one id or level per entry. */
+const grants = (id: string, params: Readonly<Record<string, readonly string[]>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(params).flatMap(([param, fields]) => fields.map((field) => [`${id} ${param}.${field}: not in the facts`, GRANTS])),
+  );
+const KEY = "deploy_key_id";
+const CHANGE = ["id", "_destroy"];
+
 /** Findings of the law about facts that are known and right as they are, word for word, and why. */
 export const DIFFERENCES: Readonly<Record<string, string>> = {
   "issue.list not.author_id: type integer, fact array": TWICE,
@@ -34,4 +44,14 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   "pipeline_schedule.update inputs.value: type string, fact string|Array|Numeric|TrueClass|FalseClass": UNTYPED,
   "commit.comment_add line: required differs": WITH_PATH,
   "commit.comment_add line_type: required differs": WITH_PATH,
+  "variable.delete filter: in query, fact body":
+    "both routes of this DELETE read the query; the facts place it in the body for one of them",
+  "webhook.event_list status: type array, fact string": "the same code answers both routes, and takes several values",
+  ...grants("protected_branch.create", { allowed_to_push: [...GRANT, KEY], allowed_to_merge: GRANT, allowed_to_unprotect: GRANT }),
+  ...grants("protected_branch.update", {
+    allowed_to_push: [...GRANT, KEY, ...CHANGE],
+    allowed_to_merge: [...GRANT, ...CHANGE],
+    allowed_to_unprotect: [...GRANT, ...CHANGE],
+  }),
+  ...grants("protected_tag.create", { allowed_to_create: [...GRANT, KEY] }),
 };

@@ -38,6 +38,9 @@ const DESTRUCTIVE_WORDS: Readonly<Record<string, string>> = {
 const DESTRUCTIVE_WRITES: Readonly<Record<string, string>> = {
   "merge_train.merge_request_add": "merges as soon as its turn comes",
   "merge_request.approvals_reset": "drops what other people decided",
+  "user.deactivate": "signs a person out and takes the seat",
+  "user.reject": "deletes the account of who signed up",
+  "user.disable_two_factor": "takes a guard off an account",
   "enterprise_user.disable_two_factor": "takes a lock off an account",
 };
 

@@ -29,6 +29,12 @@ const PINNED: Readonly<Record<string, number>> = {
   identity: 1_750,
   licensing: 350,
   geo: 550,
+  users: 800,
+  groups: 1_350,
+  ci_variables: 950,
+  protections: 1_550,
+  approvals: 1_050,
+  webhooks: 1_300,
 };
 
 const tokensOf = (row: Action): number =>

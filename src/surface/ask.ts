@@ -17,8 +17,6 @@ interface State {
 
 /** How long an answer to a question is good for (seconds). */
 const TTL = 600;
-/** Spent nonces that are remembered; a state expires long before so many were asked. */
-const SPENT_CAP = 10_000;
 
 /** Asks the person at the client, in both eras, with a state that cannot be forged, changed, or used twice. */
 export interface Asker {
@@ -30,7 +28,14 @@ export interface Asker {
 
 export function createAsker(): Asker {
   const codec = createRequestStateCodec<State>({ key: randomBytes(32), ttlSeconds: TTL });
-  const spent = new Set<string>();
+  /** Nonces of answered questions, oldest first, for as long as their state is good. */
+  const spent = new Map<string, number>();
+  const forget = (now: number) => {
+    for (const [nonce, at] of spent) {
+      if (now - at <= TTL * 1000) return;
+      spent.delete(nonce);
+    }
+  };
   return {
     verify: codec.verify,
     async ask(question) {
@@ -52,8 +57,8 @@ export function createAsker(): Asker {
       const view = inputResponse(context.mcpReq.inputResponses, "confirm");
       const state = context.mcpReq.requestState<State>();
       if (view.kind !== "elicit" || !state || typeof state !== "object" || spent.has(state.nonce)) return undefined;
-      if (spent.size >= SPENT_CAP) spent.clear();
-      spent.add(state.nonce);
+      forget(Date.now());
+      spent.set(state.nonce, Date.now());
       return { accepted: view.action === "accept" && view.content?.confirm === true, binding: state.binding };
     },
   };

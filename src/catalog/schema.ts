@@ -12,8 +12,11 @@ export interface SchemaOptions {
   readonly project?: boolean;
 }
 
-/** Long texts come in parts, as lists come in pages. */
-const isText = (row: ActionRow): boolean => row.returns === "text";
+const FILE = /\/files\/\{file_path\}$/;
+
+/** Long texts come in parts, as lists come in pages: logs, downloads, and files that come inside JSON. */
+const isText = (row: ActionRow): boolean =>
+  row.returns === "text" || row.returns === "binary" || (row.effect === "read" && FILE.test(row.http?.[1] ?? ""));
 
 interface Reserved {
   readonly schema: JsonSchema;

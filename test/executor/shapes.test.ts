@@ -3,11 +3,25 @@ import { join } from "node:path";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { HttpResponse } from "msw";
 import { describe, expect, it } from "vitest";
+import { reservedOf } from "../../src/catalog/schema.ts";
 import { cutToFit, headOf } from "../../src/executor/budget.ts";
 import { chosenFor, compact, parseField, slim } from "../../src/executor/slim.ts";
 import { cleanLog, decodeText, windowBackward, windowForward } from "../../src/executor/text.ts";
 import { estimateTokens } from "../../src/executor/tokens.ts";
-import { API, answers, callOf, contextOf, failureOf, json, listIn, sourceOf, textIn, useNetwork, valueIn } from "./gitlab-fixture.ts";
+import {
+  API,
+  action,
+  answers,
+  callOf,
+  contextOf,
+  failureOf,
+  json,
+  listIn,
+  sourceOf,
+  textIn,
+  useNetwork,
+  valueIn,
+} from "./gitlab-fixture.ts";
 import { issue, mergeRequest, project } from "./samples.ts";
 
 useNetwork();
@@ -230,6 +244,17 @@ describe("files", () => {
     const text = "naïve\r\n\ttabs  \n\nend without newline";
     answers("get", FILE, () => file(new TextEncoder().encode(text)));
     expect(textIn(await sourceOf().run(call(), contextOf()))).toMatchObject({ text, value: { last_commit_id: "c" }, untrusted: true });
+  });
+
+  it("that are long are read on with the cursor, which their schemas take", async () => {
+    const lines = Array.from({ length: 900 }, (_, n) => `line ${n} of the file`);
+    answers("get", FILE, () => file(new TextEncoder().encode(`${lines.join("\n")}\n`)));
+    const source = sourceOf({ budget: 2_000 });
+    const first = textIn(await source.run(call(), contextOf()));
+    const next = first.page?.next as string;
+    const second = textIn(await source.run({ ...call(), wanted: { cursor: next } }, contextOf()));
+    expect(`${first.text}\n${second.text}`).toBe(lines.slice(0, `${first.text}\n${second.text}`.split("\n").length).join("\n"));
+    for (const id of ["repository.file_get", "repository.file_raw_get", "job.log_get"]) expect(reservedOf(action(id))).toContain("cursor");
   });
 
   it.each([

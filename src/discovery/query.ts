@@ -8,6 +8,8 @@ export interface Group {
   /** The words as they stood, for `why`. */
   readonly said: string;
   readonly fuzzy: boolean;
+  /** Said as something that was done (`merged`, `archived`): no wish to do it. */
+  readonly past?: boolean;
   readonly weight: number;
 }
 
@@ -74,7 +76,11 @@ interface Said {
   /** The word itself, as a last alternative to what it stands for. */
   readonly own?: string | undefined;
   readonly weight?: number;
+  readonly past?: boolean;
 }
+
+/** A participle says how things are, not what to do. */
+const isPast = (word: string) => word.length > 4 && word.endsWith("ed");
 
 /** Compound terms keep their underscore, each part stemmed. */
 export const toTerm = (text: string): string => text.split("_").map(stem).join("_");
@@ -106,11 +112,13 @@ function push(draft: Draft, value: string, said: Said): void {
       continue;
     }
     const choices = part.split("|");
-    const verbs = choices.filter((choice) => choice.startsWith("!")).map((choice) => choice.slice(1));
+    const verbs = said.past ? [] : choices.filter((choice) => choice.startsWith("!")).map((choice) => choice.slice(1));
     const terms = choices.filter((choice) => !choice.startsWith("!"));
     if (said.own !== undefined && terms.length > 0 && !terms.includes(said.own)) terms.push(said.own);
     const weight = (said.weight ?? 1) * (said.word.fuzzy ? 0.85 : 1) * (said.word.quoted ? 0.35 : 1);
-    const group = terms.length > 0 ? { group: { terms: toTerms(terms), said: said.text, fuzzy: said.word.fuzzy, weight } } : {};
+    if (said.past && terms.length === 0) continue;
+    const past = said.past ? { past: true } : {};
+    const group = terms.length > 0 ? { group: { terms: toTerms(terms), said: said.text, fuzzy: said.word.fuzzy, weight, ...past } } : {};
     draft.items.push({ ...mark, ...group, ...(verbs.length > 0 ? { verbs } : {}), ...(said.plural ? { plural: true } : {}) });
   }
 }
@@ -137,7 +145,7 @@ function pushPlain(draft: Draft, lexicon: Lexicon, plain: readonly string[], at:
   else {
     const named = lexicon.knows(`=${word.word}`) ? `|=${word.word}*${WEIGHTS.name.plain}` : "";
     const weight = english.plain.has(word.word) && !lexicon.names(stem(word.word)) ? WEIGHTS.ordinary : 1;
-    push(draft, word.word + named, { text: word.word, word, plural: isPlural(word.word), weight });
+    push(draft, word.word + named, { text: word.word, word, plural: isPlural(word.word), past: isPast(word.word), weight });
   }
 }
 
@@ -168,6 +176,7 @@ export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item
       word: spoken,
       plural: isPlural(plain[at + match.length - 1] ?? ""),
       own,
+      past: match.length === 1 && isPast(word.word) && !foreign,
     });
     if (match.value === "-") draft.start = true;
     at += match.length;

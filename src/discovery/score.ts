@@ -108,6 +108,7 @@ function gather(board: Board, reach: Reach, group: Group, stamp: number, touched
     board.strong[doc] = (board.strong[doc] as number) | strong;
     board.weak[doc] = (board.weak[doc] as number) | weak;
     if (group.fuzzy) continue;
+    if (reach.isVerb[at] && group.past) continue;
     if (reach.isVerb[at]) board.verb[doc] = 1;
     else board.exact[doc] = (board.exact[doc] as number) | strong | weak;
   }

@@ -155,9 +155,10 @@ function mend(words: readonly Word[], lexicon: Lexicon, fuzzy: boolean): Word[] 
   return words.flatMap((word): Word[] => {
     if (/[|_!?]/.test(word.word) || REFERENCE.test(word.word)) return [word];
     if (isKnown(word.word)) return [isSpelled(word.word, lexicon) ? word : { ...word, fuzzy: true }];
+    if (english.plain.has(word.word)) return [word];
     const parts = word.word.length > 7 ? split(word.word, isPiece) : undefined;
-    if (parts) return parts.map((part, index) => ({ ...word, word: part, start: word.start && index === 0 }));
-    const right = fuzzy && !english.plain.has(word.word) ? lexicon.corrector.correct(word.word, bold) : undefined;
+    if (parts) return parts.map((part, index) => ({ ...word, word: part, fuzzy: true, start: word.start && index === 0 }));
+    const right = fuzzy ? lexicon.corrector.correct(word.word, bold) : undefined;
     return [right ? { ...word, word: right, fuzzy: true } : word];
   });
 }

@@ -1,4 +1,5 @@
 import { forbidden, notFound, unauthorized } from "./errors.ts";
+import { sharesOf } from "./shares.ts";
 import { type Group, type Project, type Request, ROLE, type User, type World } from "./types.ts";
 
 /** A user that must be there. @throws 401 to the anonymous. */
@@ -37,12 +38,22 @@ export function groupLevel(world: World, user: User | undefined, group: Group): 
   return Math.max(...ancestry(world, group).map((above) => directLevel(world, "group", above.id, user)));
 }
 
-/** The user's role in a project, inherited ones counted. */
+/** The user's role through the groups that the project is shared with. */
+function sharedLevel(world: World, user: User, project: Project): number {
+  const levels = sharesOf(world, project).map(({ group_id, group_access }) => {
+    const group = world.groups.find(({ id }) => id === group_id);
+    return group ? Math.min(groupLevel(world, user, group), group_access) : ROLE.none;
+  });
+  return Math.max(ROLE.none, ...levels);
+}
+
+/** The user's role in a project, inherited and shared ones counted. */
 export function projectLevel(world: World, user: User | undefined, project: Project): number {
   if (!user) return ROLE.none;
   if (user.admin || project.namespace === user.username) return ROLE.owner;
   const group = groupOf(world, project);
-  return Math.max(directLevel(world, "project", project.id, user), group ? groupLevel(world, user, group) : ROLE.none);
+  const inherited = group ? groupLevel(world, user, group) : ROLE.none;
+  return Math.max(directLevel(world, "project", project.id, user), inherited, sharedLevel(world, user, project));
 }
 
 export function canSeeProject(world: World, user: User | undefined, project: Project): boolean {

@@ -1,3 +1,4 @@
+import { requireRole } from "./access.ts";
 import { jobJson } from "./ci-json.ts";
 import { ciProject, jobScope, notPlayable } from "./ci-pipelines.ts";
 import { advance, finishJob, retryJob } from "./ci-run.ts";
@@ -56,8 +57,10 @@ function cancel(request: Request): Reply {
   return created(jobJson(request.world, job));
 }
 
+/** Maintainers erase what they like, developers what they started themselves. */
 function erase(request: Request): Reply {
-  const { job } = findJob(request, ROLE.developer);
+  const { job, project } = findJob(request, ROLE.developer);
+  if (job.user_id !== request.user?.id) requireRole(request, project, ROLE.maintainer);
   if (ACTIVE.includes(job.status) || job.erased_at) throw forbidden("Job is not erasable!");
   job.erased_at = request.world.now();
   job.artifacts = [];

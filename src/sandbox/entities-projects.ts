@@ -1,6 +1,7 @@
 import { groupOf, lookUpGroup } from "./access.ts";
 import { userBasic } from "./entities.ts";
 import { without } from "./reply.ts";
+import { sharesJson } from "./shares.ts";
 import { type Group, type Json, type Project, ROLE, type User, type World } from "./types.ts";
 
 /** The group or user that a path belongs to, as `namespace` shows it. */
@@ -102,6 +103,7 @@ export function projectFull(world: World, project: Project, user?: User): Json {
       cluster_agents: `${self}/cluster_agents`,
     },
     ...projectDefaults(project),
+    shared_with_groups: sharesJson(world, project),
     marked_for_deletion_at: project.marked_for_deletion_on,
     marked_for_deletion_on: project.marked_for_deletion_on,
     empty_repo: project.default_branch === null,

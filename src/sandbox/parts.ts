@@ -1,3 +1,5 @@
+import { accessRequestBehaviours } from "./access-requests.ts";
+import { boardBehaviours } from "./boards.ts";
 import { ciPart } from "./ci.ts";
 import { coreBehaviours, seedCore } from "./core.ts";
 import { epicBehaviours } from "./epics.ts";
@@ -26,6 +28,7 @@ const people: Part = {
     ...tokenBehaviours,
     ...groupBehaviours,
     ...memberBehaviours,
+    ...accessRequestBehaviours,
     ...projectListBehaviours,
     ...projectBehaviours,
   ],
@@ -43,6 +46,7 @@ const planning: Part = {
     ...issueBehaviours,
     ...issueLinkBehaviours,
     ...epicBehaviours,
+    ...boardBehaviours,
     ...uploadBehaviours,
     ...releaseBehaviours,
   ],

@@ -79,6 +79,7 @@ export function branchJson({ world, project, repository, git }: Opened, name: st
   return {
     name,
     commit: commit ? commitJson(world, project, commit) : null,
+    // GitLab does not call a branch merged while it stands where the default branch stands.
     merged: Boolean(base && commit && commit.id !== base && isAncestor(git, commit.id, base)),
     protected: rules.length > 0,
     developers_can_push: rules.some((rule) => allows(rule.push, undefined, ROLE.developer)),

@@ -50,8 +50,9 @@ function create(request: Request): Reply {
   const secret = createHash("md5").update(`upload ${id}`).digest("hex");
   uploadsOf(request.world).push({ id, home: key, secret, file, created_at: request.world.now(), user_id: request.user?.id ?? 0 });
   const url = `/uploads/${secret}/${file.filename}`;
-  const alt = file.filename.replace(/\.[^.]+$/, "");
-  const picture = /\.(png|jpe?g|gif|svg|webp)$/i.test(file.filename) ? "!" : "";
+  const shows = /\.(png|jpe?g|gif|svg|webp|mp4|webm)$/i.test(file.filename);
+  const alt = shows ? file.filename.replace(/\.[^.]+$/, "") : file.filename;
+  const picture = shows ? "!" : "";
   return created({ id, alt, url, full_path: `${path}${url}`, markdown: `${picture}[${alt}](${url})`, web_path: `/${web}${url}` });
 }
 

@@ -97,6 +97,8 @@ async function main(): Promise<void> {
   try {
     for (const client of CLIENTS) {
       sandbox.reset();
+      sandbox.fail({ kind: "429", match: { method: "GET", path: /\/metadata$/ }, times: 1, retryAfter: 1 });
+      sandbox.fail({ kind: "503", match: { method: "GET", path: /\/user\/emails$/ }, times: 1 });
       const { passed, failed, skipped } = await drive(client, { SANDBOX_URL: sandbox.url, ...Object.fromEntries(tokens) });
       total.passed += passed;
       total.failed += failed;

@@ -172,6 +172,35 @@ def _():
     within("<strong>", root.markdown("**bold**"))
 
 
+@check("a burst is turned away with Retry-After, and the client waits")
+def _():
+    assert root.http_get("/metadata")["version"]
+
+
+@check("a lost moment (503) is tried again")
+def _():
+    patient = client("root", retry_transient_errors=True)
+    equal(patient.http_list("/user/emails", get_all=True)[0]["id"], s.root.id)
+
+
+@check("headers: request id, rate limit, ETag; what is known is not sent again")
+def _():
+    answer = root.http_request("get", "/version", raw=True)
+    for name in ("X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "ETag"):
+        assert answer.headers.get(name), name
+    again = root.session.get(
+        f"{URL}/api/v4/version", headers={"PRIVATE-TOKEN": root.private_token, "If-None-Match": answer.headers["ETag"]}, timeout=20
+    )
+    equal((again.status_code, again.content), (304, b""))
+
+
+@check("an administrator acts for somebody; others may not")
+def _():
+    equal(root.http_get("/user", sudo=s.maria.username)["id"], s.maria.id)
+    fails(403, maria.http_get, "/user", sudo=s.jonas.username)
+    fails(404, root.http_get, "/user", sudo="nobody-at-all")
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 group_of_checks("users")
 
@@ -229,6 +258,14 @@ def _():
     equal(root.users.get(s.newcomer.id).state, "blocked")
     s.newcomer.unblock()
     equal(root.users.get(s.newcomer.id).state, "active")
+
+
+@check("keyset pages")
+def _():
+    pages = root.users.list(iterator=True, pagination="keyset", order_by="id", sort="asc", per_page=2)
+    ids = [user.id for user in pages]
+    equal(ids, sorted(set(ids)))
+    equal(len(ids), len(root.users.list(get_all=True)))
 
 
 @check("unknown: 404")
@@ -406,6 +443,52 @@ def _():
     equal(root.projects.get(s.empty.id).archived, False)
 
 
+@check("share with a group, and take it back")
+def _():
+    other = root.groups.create({"name": "Py Guests", "path": "py-guests"})
+    s.project.share(other.id, 30)
+    within(other.id, [row["group_id"] for row in root.projects.get(s.project.id).shared_with_groups])
+    fails((400, 409), s.project.share, other.id, 30)
+    other.members.create({"user_id": s.maria.id, "access_level": 40})
+    equal(maria.projects.get(s.project.id).id, s.project.id)
+    s.project.unshare(other.id)
+    equal(root.projects.get(s.project.id).shared_with_groups, [])
+    fails(404, maria.projects.get, s.project.id)
+    s.guests = other
+
+
+@check("transfer, and back")
+def _():
+    s.empty.transfer("py-guests")
+    equal(root.projects.get(s.empty.id).path_with_namespace, "py-guests/py-empty")
+    root.projects.get(s.empty.id).transfer("py-checks")
+    equal(root.projects.get("py-checks/py-empty").id, s.empty.id)
+
+
+@check("badges")
+def _():
+    badge = s.project.badges.create({"link_url": "https://example.com/%{project_path}", "image_url": "https://example.com/badge.svg"})
+    within(badge.id, [row.id for row in s.project.badges.list()])
+    badge.delete()
+
+
+@check("an upload, in a form with a file")
+def _():
+    answer = s.project.upload("note.txt", filedata="hello")
+    equal(answer["alt"], "note.txt")
+    within("/uploads/", answer["url"])
+
+
+@check("boards")
+def _():
+    board = s.project.boards.create({"name": "Work"})
+    within("Work", [row.name for row in s.project.boards.list()])
+    label = s.project.labels.create({"name": "doing", "color": "#00ff00"})
+    board.lists.create({"label_id": label.id})
+    equal([row.label["name"] for row in board.lists.list()], ["doing"])
+    board.delete()
+
+
 @check("languages and statistics")
 def _():
     assert isinstance(s.project.languages(), dict)
@@ -493,6 +576,26 @@ def _():
     assert s.newcomer.id not in [member.id for member in s.project.members_all.list(get_all=True)]
 
 
+@check("access requests: asked, listed, refused; asked again, approved")
+def _():
+    open_project = root.projects.create({"name": "Py Open", "visibility": "public"})
+    jonas.projects.get(open_project.id).accessrequests.create({})
+    equal([row.id for row in open_project.accessrequests.list()], [s.jonas.id])
+    open_project.accessrequests.delete(s.jonas.id)
+    jonas.projects.get(open_project.id).accessrequests.create({})
+    open_project.accessrequests.list()[0].approve(access_level=20)
+    equal(open_project.members.get(s.jonas.id).access_level, 20)
+    open_project.delete()
+
+
+@check("invitations by address")
+def _():
+    s.project.invitations.create({"email": "guest@example.com", "access_level": 20})
+    equal([row.invite_email for row in s.project.invitations.list()], ["guest@example.com"])
+    s.project.invitations.delete("guest@example.com")
+    equal(s.project.invitations.list(), [])
+
+
 @check("users of a project")
 def _():
     within(s.maria.username, [user.username for user in s.project.users.list()])
@@ -539,6 +642,21 @@ def _():
 def _():
     s.project.labels.delete("needs work")
     fails(404, s.project.labels.get, "needs work")
+
+
+@check("subscribe to a label")
+def _():
+    label = s.project.labels.get("bug")
+    label.subscribe()
+    equal(s.project.labels.get("bug").subscribed, True)
+    label.unsubscribe()
+    equal(s.project.labels.get("bug").subscribed, False)
+
+
+@check("a label becomes the group's")
+def _():
+    s.project.labels.create({"name": "raised", "color": "#aabbcc"}).promote()
+    within("raised", [label.name for label in s.group.labels.list()])
 
 
 @check("labels of a group reach its projects")
@@ -757,6 +875,28 @@ def _():
     equal(s.issue.awardemojis.list(), [])
 
 
+@check("emoji on a note")
+def _():
+    note = s.issue.notes.create({"body": "Nod"})
+    note.awardemojis.create({"name": "tada"})
+    equal([row.name for row in s.issue.notes.get(note.id).awardemojis.list()], ["tada"])
+
+
+@check("issues of a milestone, counts of a project")
+def _():
+    equal([issue.iid for issue in s.project.milestones.get(s.milestone.id).issues()], [1])
+    counts = s.project.issues_statistics.get().statistics["counts"]
+    equal((counts["all"], counts["opened"], counts["closed"]), (25, 25, 0))
+
+
+@check("clone by GitLab: the old one stays")
+def _():
+    answer = root.http_post(f"/projects/{s.project.id}/issues/5/clone", post_data={"to_project_id": s.empty.id, "with_notes": False})
+    equal((answer["project_id"], answer["title"]), (s.empty.id, "Issue 5"))
+    equal(s.project.issues.get(5).state, "opened")
+    s.empty.issues.delete(answer["iid"])
+
+
 @check("participants")
 def _():
     within(s.maria.id, [person["id"] for person in s.issue.participants()])
@@ -963,6 +1103,12 @@ def _():
     within("outside", [row.name for row in s.commit.statuses.list()])
 
 
+@check("merge requests and signature of a commit")
+def _():
+    equal(list(s.commit.merge_requests()), [])
+    fails(404, s.commit.signature, says="404 Signature Not Found")
+
+
 @check("revert and cherry-pick")
 def _():
     s.project.branches.create({"branch": "pick", "ref": s.commit.parent_ids[0]})
@@ -1135,6 +1281,15 @@ def _():
     fails(404, s.project.tags.get, "gone", says="404 Tag Not Found")
 
 
+@check("protected tags")
+def _():
+    s.project.protectedtags.create({"name": "v*", "create_access_level": 40})
+    equal(s.project.protectedtags.get("v*").create_access_levels[0]["access_level"], 40)
+    fails((400, 403), s.as_jonas.tags.create, {"tag_name": "v7", "ref": "main"})
+    s.project.protectedtags.delete("v*")
+    fails(404, s.project.protectedtags.get, "v*")
+
+
 @check("delete a branch")
 def _():
     s.project.branches.create({"branch": "short", "ref": "main"}).delete()
@@ -1261,6 +1416,31 @@ def _():
 @check("approval of a wrong sha: 409")
 def _():
     fails(409, s.as_jonas.mergerequests.get(1).approve, sha="0" * 40)
+
+
+@check("approval rules, and what is still missing")
+def _():
+    rule = s.mr.approval_rules.create({"name": "Readers", "approvals_required": 1, "user_ids": [s.jonas.id], "group_ids": []})
+    within(rule.id, [row.id for row in s.mr.approval_rules.list()])
+    state = {row["name"]: row["approved"] for row in s.mr.approval_state.get().rules}
+    equal(state["Readers"], False)
+    s.as_jonas.mergerequests.get(1).approve()
+    state = {row["name"]: row["approved"] for row in s.mr.approval_state.get().rules}
+    equal(state["Readers"], True)
+    s.as_jonas.mergerequests.get(1).unapprove()
+    rule.delete()
+
+
+@check("draft notes: unseen until published")
+def _():
+    path = f"/projects/{s.project.id}/merge_requests/1/draft_notes"
+    draft = post(path, {"note": "Thought about it"}, who=jonas)
+    equal([row["id"] for row in jonas.http_list(path, get_all=True)], [draft["id"]])
+    equal(maria.http_list(path, get_all=True), [])
+    assert "Thought about it" not in [row.body for row in s.mr.notes.list(get_all=True)]
+    post(f"{path}/bulk_publish", who=jonas)
+    within("Thought about it", [row.body for row in s.mr.notes.list(get_all=True)])
+    equal(jonas.http_list(path, get_all=True), [])
 
 
 @check("notes")
@@ -1630,6 +1810,63 @@ def _():
     fails(404, s.project.pipelineschedules.get, s.schedule.id, says="404 Pipeline Schedule Not Found")
 
 
+@check("a pipeline for a merge request")
+def _():
+    branch_with("piped", "piped.txt", "p\n")
+    mr = s.project.mergerequests.create({"source_branch": "piped", "target_branch": "main", "title": "Piped"})
+    mr.pipelines.create({})
+    assert len(mr.pipelines.list()) >= 1
+    mr.delete()
+
+
+@check("jobs over keyset pages")
+def _():
+    pages = s.seeded.jobs.list(iterator=True, pagination="keyset", order_by="id", sort="desc", per_page=5)
+    ids = [job.id for job in pages]
+    equal(ids, sorted(set(ids), reverse=True))
+    assert len(ids) > 5, len(ids)
+    equal(len(ids), len(s.seeded.jobs.list(get_all=True)))
+
+
+@check("a manual job is played")
+def _():
+    manual = "stages: [build]\nby-hand:\n  stage: build\n  when: manual\n  script: [make]\n"
+    s.project.branches.create({"branch": "manual", "ref": "main"})
+    file = s.project.files.get(".gitlab-ci.yml", ref="manual")
+    file.content = manual
+    file.save(branch="manual", commit_message="By hand")
+    job = s.project.pipelines.list(ref="manual")[0]
+    job = s.project.pipelines.get(job.id).jobs.list()[0]
+    equal((job.name, job.status), ("by-hand", "manual"))
+    s.project.jobs.get(job.id).play()
+    within(s.project.jobs.get(job.id).status, ["pending", "running", "created", "success"])
+    fails((400, 403), s.project.jobs.get(job.id).play)
+
+
+@check("erase a log: owners may, developers not")
+def _():
+    fails(403, s.as_jonas.jobs.get(s.job.id).erase)
+    done = next(job for job in s.seeded.jobs.list(iterator=True) if job.status == "success")
+    job = s.seeded.jobs.get(done.id)
+    job.erase()
+    assert s.seeded.jobs.get(done.id).erased_at
+    equal(s.seeded.jobs.get(done.id).trace(), b"")
+    fails(403, job.erase, says="not erasable")
+
+
+@check("a bad CI file: the pipeline says so")
+def _():
+    s.project.branches.create({"branch": "broken-ci", "ref": "main"})
+    file = s.project.files.get(".gitlab-ci.yml", ref="broken-ci")
+    file.content = "job:\n  stage: nowhere\n"
+    file.save(branch="broken-ci", commit_message="Break CI")
+    fails(400, s.project.pipelines.create, {"ref": "broken-ci"})
+    made = s.project.pipelines.list(ref="broken-ci")
+    if made:
+        full = s.project.pipelines.get(made[0].id)
+        assert full.yaml_errors, "a pipeline of a bad file without yaml_errors"
+
+
 @check("triggers")
 def _():
     trigger = s.project.triggers.create({"description": "outside"})
@@ -1817,6 +2054,20 @@ def _():
     s.project.releases.delete("v0.2")
     fails(404, s.project.releases.get, "v0.2")
     equal(s.project.tags.get("v0.2").name, "v0.2")
+
+
+@check("changelog from trailers")
+def _():
+    branch_with("log", "log.txt", "l\n")
+    s.project.commits.create(
+        {
+            "branch": "main",
+            "commit_message": "Log it\n\nChangelog: added",
+            "actions": [{"action": "create", "file_path": "log.txt", "content": "l\n"}],
+        }
+    )
+    notes = root.http_get(f"/projects/{s.project.id}/repository/changelog", query_data={"version": "0.2.0", "from": "v0.1"})["notes"]
+    within("Log it", notes)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

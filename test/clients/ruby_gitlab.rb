@@ -77,6 +77,16 @@ check('a wrong token: 401') { fails(Unauthorized, says: '401 Unauthorized') { cl
 check('a wrong long token, sent as a bearer: 401') { fails(Unauthorized) { client('glpat-wrong-and-quite-long').user } }
 check('an expired token: 401') { fails(Unauthorized) { client(token('expired')).user } }
 check('a token that only reads may not write: 403') { fails(Forbidden) { client(token('reader')).create_project('no') } }
+check('a burst is turned away (429), then let in') do
+  fails(Gitlab::Error::TooManyRequests, says: 'Retry later') { ROOT.get('/metadata') }
+  within('.', ROOT.get('/metadata').version)
+end
+
+check('an outage (503) passes') do
+  fails(Gitlab::Error::ServiceUnavailable) { ROOT.emails }
+  equal(ROOT.emails.size, 1)
+end
+
 check('version') { within('.', ROOT.version.version) }
 check('markdown is rendered') { within('<strong>', ROOT.markdown('**bold**').html) }
 

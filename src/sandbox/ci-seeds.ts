@@ -117,7 +117,7 @@ function seedJob(run: Run, pipeline: Pipeline, config: JobConfig, outcome: Outco
     user_id: pipeline.user_id,
     artifacts: over ? artifactsOf(config) : [],
     artifacts_expire_at: over && config.artifacts.length > 0 ? plus(from, 7 * 86_400) : null,
-    log: () => (log ? log(job) : jobLog(job, config.script)),
+    log: () => (log ? remembered(job, log) : jobLog(job, config.script)),
     retried: false,
     bridge: config.trigger !== null,
     downstream_id: null,
@@ -126,6 +126,15 @@ function seedJob(run: Run, pipeline: Pipeline, config: JobConfig, outcome: Outco
   ciOf(world).jobs.push(job);
   if (config.trigger && started) seedChild(run, pipeline, job, config.trigger, outcome);
   return job;
+}
+
+const written = new WeakMap<Job, string>();
+
+/** Long logs are written once; lists ask for their size again and again. */
+function remembered(job: Job, write: (job: Job) => string): string {
+  const text = written.get(job) ?? write(job);
+  written.set(job, text);
+  return text;
 }
 
 function seedChild(run: Run, parent: Pipeline, bridge: Job, file: string, outcome: Outcome): void {

@@ -1,9 +1,8 @@
-import { userBasic } from "./entities.ts";
 import { ApiFailure, badParams, notFound } from "./errors.ts";
 import { type GitCommit, putCommit, resolveRef, type Snapshot, snapshotOf } from "./git.ts";
 import { isAncestor, logOf, touches } from "./git-history.ts";
 import { mergeSnapshots } from "./git-merge.ts";
-import { flag, integer, oneOf, required, text } from "./input.ts";
+import { flag, oneOf, required, text } from "./input.ts";
 import { paged } from "./paging.ts";
 import { created, get, ok, post } from "./reply.ts";
 import { commitDetail, commitDiff, commitJson, statsOf, titleOf } from "./repository-json.ts";
@@ -65,7 +64,7 @@ function listCommits(request: Request): Reply {
   return paged(request, commits, json, { uncounted: true });
 }
 
-function findCommit(request: Request, role: number = ROLE.none): { opened: Opened; commit: GitCommit } {
+export function findCommit(request: Request, role: number = ROLE.none): { opened: Opened; commit: GitCommit } {
   const opened = openRepository(request, role);
   return { opened, commit: requireCommit(opened, request.params.sha ?? "") };
 }
@@ -111,39 +110,6 @@ function getMergeRequests(request: Request): Reply {
 function getSignature(request: Request): Reply {
   findCommit(request);
   throw notFound("Signature");
-}
-
-const commentJson = (request: Request, row: Opened["repository"]["comments"][number]): Json => ({
-  note: row.note,
-  path: row.path,
-  line: row.line,
-  line_type: row.line_type,
-  author: userBasic(request.world, row.author_id),
-  created_at: row.created_at,
-});
-
-function listComments(request: Request): Reply {
-  const { opened, commit } = findCommit(request);
-  const rows = opened.repository.comments.filter(({ sha }) => sha === commit.id);
-  return paged(request, rows, (row) => commentJson(request, row));
-}
-
-function addComment(request: Request): Reply {
-  const { opened, commit } = findCommit(request, ROLE.reporter);
-  required(request, "note");
-  const path = text(request.input, "path") ?? null;
-  if (path !== null) required(request, "line");
-  const row = {
-    sha: commit.id,
-    note: text(request.input, "note") ?? "",
-    path,
-    line: integer(request.input, "line") ?? null,
-    line_type: path === null ? null : (oneOf(request.input, "line_type", ["new", "old"]) ?? "new"),
-    author_id: (request.user as User).id,
-    created_at: opened.world.now(),
-  };
-  opened.repository.comments.push(row);
-  return created(commentJson(request, row));
 }
 
 const ACTIONS = ["create", "update", "move", "delete", "chmod"] as const;
@@ -257,8 +223,6 @@ export const commitBehaviours: readonly Behaviour[] = [
   get(`${ONE}/sequence`, getSequence),
   get(`${ONE}/merge_requests`, getMergeRequests),
   get(`${ONE}/signature`, getSignature),
-  get(`${ONE}/comments`, listComments),
-  post(`${ONE}/comments`, addComment),
   post(`${ONE}/cherry_pick`, cherryPick),
   post(`${ONE}/revert`, revert),
 ];

@@ -27,21 +27,10 @@ export interface ProtectedTag {
   create: AccessRule[];
 }
 
-export interface CommitComment {
-  readonly sha: string;
-  readonly note: string;
-  readonly path: string | null;
-  readonly line: number | null;
-  readonly line_type: string | null;
-  readonly author_id: number;
-  readonly created_at: string;
-}
-
 export interface Repository {
   readonly git: GitStore;
   protectedBranches: ProtectedBranch[];
   protectedTags: ProtectedTag[];
-  readonly comments: CommitComment[];
 }
 
 /** A branch or tag that moved. `before` or `after` is absent where it was made or deleted. */
@@ -77,7 +66,7 @@ export function repositoryOf(world: World, project: Project): Repository {
   const all = world.part("repositories", () => new Map<number, Repository>());
   const known = all.get(project.id);
   if (known) return known;
-  const repository: Repository = { git: createGitStore(), protectedBranches: [], protectedTags: [], comments: [] };
+  const repository: Repository = { git: createGitStore(), protectedBranches: [], protectedTags: [] };
   all.set(project.id, repository);
   return repository;
 }

@@ -129,6 +129,12 @@ describe("commits", () => {
     expect(made.status).toBe(201);
     expect(made.json).toMatchObject({ title: "Many things", author_name: "Jonas Weber", author_email: "jonas@acme.example" });
     expect(made.json.last_pipeline).toMatchObject({ ref: "many", source: "push", status: "pending" });
+    const [event] = (await call("GET", `${P}/events`)).json;
+    expect(event).toMatchObject({
+      action_name: "pushed new",
+      author_username: "jonas",
+      push_data: { ref: "many", commit_to: made.json.id },
+    });
     const diff = await call("GET", `${R}/commits/${made.json.id}/diff`);
     const kinds = diff.json.map((row: Record<string, unknown>) => [
       row.new_path,
@@ -182,6 +188,14 @@ describe("commits", () => {
     const note = await call("POST", `${R}/commits/main/comments`, { note: "Nice", path: "ci/smoke.yml", line: 2 }, "jonas");
     expect(note.json).toMatchObject({ note: "Nice", path: "ci/smoke.yml", line: 2, line_type: "new", author: { username: "jonas" } });
     expect((await call("GET", `${R}/commits/main/comments`)).json).toHaveLength(1);
+    const thread = await call("POST", `${R}/commits/main/discussions`, { body: "Why here?" });
+    expect(thread.json.notes[0]).toMatchObject({ body: "Why here?", noteable_type: "Commit" });
+    await call("POST", `${R}/commits/main/discussions/${thread.json.id}/notes`, { body: "Because." }, "jonas");
+    expect((await call("GET", `${R}/commits/main/comments`)).json.map((row: { note: string }) => row.note)).toEqual([
+      "Nice",
+      "Why here?",
+      "Because.",
+    ]);
     const { id } = (await call("GET", `${R}/commits/main`)).json;
     expect((await call("POST", `${P}/statuses/${id}`, { state: "success", name: "scan" })).json).toMatchObject({
       name: "scan",

@@ -23,7 +23,7 @@ const FRAME = 150;
 /** Tokens of content that an answer may have; a part of a composite is not cut, since the composite fits the whole. */
 export const roomOf = ({ budget }: ShapeSettings, wanted: Wanted = {}): number => (wanted.part ? MOST_PART : Math.max(200, budget - FRAME));
 
-const AUTHORED = /^(title|description|body|message|content|diff|notes?|commit_title|merged_yaml|bio)$/;
+const AUTHORED = /^((?:.*_)?title|description|body|message|content|diff|notes?|merged_yaml|bio)$/;
 
 /** Whether people other than the caller may have written something in it. */
 export function isAuthored(value: unknown, depth = 0): boolean {
@@ -41,7 +41,7 @@ export function notesOf(call: Call, content: unknown): OutcomeNotes {
 }
 
 /** Fields that say nothing in a list of one project, whose name stands beside the list. */
-const IN_ONE_PROJECT = ["ref", "project_id"];
+const IN_ONE_PROJECT = ["ref=references.full", "project_id?"];
 
 /** Rows as the caller wants them: whole, chosen by them, or chosen by us. */
 export function shapeRows(items: readonly unknown[], call: Call, settings: ShapeSettings, form: "list" | "get"): Shaped {

@@ -38,8 +38,6 @@ export function gather(source: unknown, path: readonly string[]): unknown {
   return isPlain(source) && Object.hasOwn(source, head) ? gather(source[head], rest) : undefined;
 }
 
-const nameOf = ({ alias, path }: Field): string => alias ?? path.join(".");
-
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -65,8 +63,12 @@ export function compact(value: unknown, depth = 0): unknown {
   return Object.fromEntries(kept);
 }
 
-const clipText = (value: unknown, length: number | undefined): unknown =>
-  length !== undefined && typeof value === "string" && value.length > length ? `${value.slice(0, length).trimEnd()}…` : value;
+/** Hashes are cut without a mark: their start is still a name that Git knows. */
+function clipText(value: unknown, length: number | undefined): unknown {
+  if (length === undefined || typeof value !== "string" || value.length <= length) return value;
+  const start = value.slice(0, length);
+  return /^[0-9a-f]+$/.test(value) ? start : `${start.trimEnd()}…`;
+}
 
 interface Branch {
   readonly leaf?: Field;
@@ -125,12 +127,10 @@ export interface Slim {
 
 const SHOWN_ANYWAY = new Set(["id", "iid", "name", "title", "path", "key"]);
 
-const isNamed = (text: string, names: readonly string[]) => names.length > 0 && names.includes(nameOf(parseField(text)));
-
 /** One object with its chosen fields; where the table knows none of them, without its noise. */
 export function slim(source: unknown, entity: string | undefined, form: "list" | "get", without: readonly string[] = []): Slim {
   if (!isPlain(source)) return { value: compact(source), omitted: 0 };
-  const texts = chosenFor(entity)?.[form].filter((text) => !isNamed(text, without));
+  const texts = chosenFor(entity)?.[form].filter((text) => !without.includes(text));
   const chosen = texts ? choose(source, texts) : undefined;
   const fits = chosen !== undefined && Object.keys(chosen).length > 0;
   const value = fits ? chosen : (compact(source) as Plain);

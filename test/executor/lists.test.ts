@@ -267,6 +267,13 @@ describe("fields", () => {
     expect(outcome.items).toEqual([{ iid: 1, project_id: 4, title: "T", ref: "g/p!1" }]);
   });
 
+  it("keep the branch of pipelines, and hashes that Git still knows", async () => {
+    const sha = "82e24b5b9f2c5a3c2b8c9f0d1e2f3a4b5c6d7e8f";
+    answers("get", `${API}/projects/1/pipelines`, () => json([{ id: 5, ref: "main", sha, status: "failed", project_id: 1 }]));
+    const outcome = listIn(await sourceOf().run(callOf("pipeline.list", { project_id: "1" }), contextOf()));
+    expect(outcome.items).toEqual([{ id: 5, ref: "main", sha: "82e24b5b9f2c", status: "failed" }]);
+  });
+
   it("are selected by path, as GitLab gave them", async () => {
     one();
     const outcome = listIn(

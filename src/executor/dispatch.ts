@@ -25,6 +25,8 @@ export interface RoadRequest {
   readonly readsOnly?: string;
   /** Run for a composite, which fits the whole. */
   readonly part?: boolean;
+  /** Show what a write would send, whatever the policy says: a part of a composite that is only shown. */
+  readonly preview?: boolean;
 }
 
 /** The one road (DESIGN.md §7): every call, from whatever surface, goes through here. */
@@ -34,10 +36,17 @@ export interface Road {
 
 type Permitted = Extract<Verdict, { permitted: true }>;
 
-function permit(parts: RoadParts, action: Action, request: RoadRequest, context: CallContext): Permitted {
+function permit(parts: RoadParts, action: Action, request: RoadRequest, context: CallContext): void {
   const verdict = parts.policy.verdict(action, parts.facts(context));
   if (!verdict.permitted) throw parts.policy.refusal(action, verdict.reason);
-  if (request.readsOnly && action.effect !== "read") throw new BridgeError("invalid_params", `${action.id} is not a read.`, request.readsOnly);
+  if (request.readsOnly && action.effect !== "read")
+    throw new BridgeError("invalid_params", `${action.id} is not a read.`, request.readsOnly);
+}
+
+/** The verdict on this very call: its params can make it worse than the action. */
+function judge(parts: RoadParts, action: Action, params: Call["params"], context: CallContext): Permitted {
+  const verdict = parts.policy.callVerdict(action, params, parts.facts(context));
+  if (!verdict.permitted) throw parts.policy.refusal(action, verdict.reason);
   return verdict;
 }
 
@@ -58,8 +67,15 @@ function ask(action: Action, params: unknown, context: CallContext): Question {
   };
 }
 
+interface Agreement {
+  readonly confirm: boolean;
+  /** What makes this one call destructive, where its row does not. */
+  readonly why: string;
+}
+
 /** Undefined = go on; a question = pause. @throws BridgeError confirmation_required */
-function agreement(parts: RoadParts, action: Action, call: Call, confirm: boolean, context: CallContext): Question | undefined {
+function agreement(parts: RoadParts, call: Call, { confirm, why }: Agreement, context: CallContext): Question | undefined {
+  const { action } = call;
   const mode = parts.policy.settings.confirm;
   const signature = toSignature(action, context.project !== undefined);
   if (context.answer && context.answer.binding === bindingOf(action, call.params, context)) {
@@ -74,18 +90,21 @@ function agreement(parts: RoadParts, action: Action, call: Call, confirm: boolea
     throw new BridgeError("confirmation_required", `${action.id} needs a person's agreement.`, hint, { rule: "confirm" });
   }
   const hint = "Nothing was sent. Ask the user; if they agree, call again with the same params and confirm: true.";
-  throw new BridgeError("confirmation_required", `${action.id} is destructive.`, hint, { rule: "confirm", signature });
+  throw new BridgeError("confirmation_required", `${action.id} is destructive${why}.`, hint, { rule: "confirm", signature });
 }
 
 function stopIfCancelled(signal: AbortSignal): void {
-  if (signal.aborted) throw new BridgeError("cancelled", "The call was cancelled before anything was sent.", "Call again if it is still wanted.");
+  if (signal.aborted)
+    throw new BridgeError("cancelled", "The call was cancelled before anything was sent.", "Call again if it is still wanted.");
 }
 
 export function createRoad(parts: RoadParts): Road {
   const run = async (request: RoadRequest, context: CallContext): Promise<Outcome> => {
     const action = parts.registry.resolve(request.name);
-    const verdict = permit(parts, action, request, context);
+    permit(parts, action, request, context);
     const normal = await normalizeParams(action, request.params, parts.normalize(context));
+    const verdict = judge(parts, action, normal.params, context);
+    const shown = verdict.preview !== undefined || (request.preview === true && action.effect !== "read");
     // What reads can be made of reads only, whatever it is asked to run.
     const only = action.effect === "read" ? { readsOnly: `${action.id} runs reads only: call it by itself.` } : {};
     const call: Call = {
@@ -93,12 +112,13 @@ export function createRoad(parts: RoadParts): Road {
       params: normal.params,
       wanted: request.part ? { ...normal.wanted, part: true } : normal.wanted,
       ...(action.http ? { route: pickRoute(action, normal.params) } : {}),
-      run: (name, params) => run({ name, params, part: true, ...only }, context),
+      run: (name, params) => run({ name, params, part: true, ...only, ...(shown ? { preview: true } : {}) }, context),
     };
     const source = parts.registry.source(action.source);
-    if (verdict.preview) return { kind: "preview", preview: await source.preview(call, context) };
+    if (shown) return { kind: "preview", preview: await source.preview(call, context) };
     if (verdict.confirm) {
-      const question = agreement(parts, action, call, request.confirm ?? normal.confirm ?? false, context);
+      const why = action.effect === "destructive" ? "" : `: ${verdict.confirm.text}`;
+      const question = agreement(parts, call, { confirm: request.confirm ?? normal.confirm ?? false, why }, context);
       if (question) return { kind: "needs_input", question };
     }
     stopIfCancelled(context.signal);

@@ -187,11 +187,23 @@ function bodyOf({ body }: WireRequest, action: Action): Readonly<Record<string, 
   return { body: hideSecrets(plain, action) };
 }
 
-function previewOf(call: Call, parts: Parts): Readonly<Record<string, unknown>> {
+/** A composite goes its whole way: its reads are done, and of its writes, which nobody sends, is told what they would send. */
+async function previewOfComposite(call: Call, context: CallContext, parts: Parts): Promise<Readonly<Record<string, unknown>>> {
+  const would_send: unknown[] = [];
+  const recorded = async (id: string, params: Call["params"]) => {
+    const outcome = await call.run(id, params);
+    if (outcome.kind === "preview") would_send.push(outcome.preview);
+    return outcome;
+  };
+  await run({ ...call, run: recorded }, context, parts);
+  return { action: call.action.id, effect: call.action.effect, would_send };
+}
+
+async function previewOf(call: Call, context: CallContext, parts: Parts): Promise<Readonly<Record<string, unknown>>> {
   const { action } = call;
   if (action.graphql !== undefined)
     return { method: "POST", path: "/api/graphql", query: action.graphql, variables: hideSecrets(call.params, action) };
-  if (action.composite !== undefined) return { action: action.id, params: hideSecrets(call.params, action) };
+  if (action.composite !== undefined) return previewOfComposite(call, context, parts);
   const wire = toWire(call);
   const project = projectOf(call);
   return {
@@ -237,7 +249,7 @@ export function createGitLabSource(options: GitLabOptions): GitLabSource {
     toolsets: () => TOOLSETS,
     actions: parts.actions,
     run: async (call, context) => run(call, context, parts),
-    preview: async (call) => previewOf(call, parts),
+    preview: (call, context) => previewOf(call, context, parts),
     facts,
     people: (context) => ({
       self: async () => (await facts(context)).user,

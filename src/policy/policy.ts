@@ -1,6 +1,7 @@
 import type { Action, Facts } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
+import { effectOfCall } from "./call-effects.ts";
 import { type Reason, RULES } from "./rules.ts";
 
 /** The answer to "may this action be used, now, by this caller?" */
@@ -13,6 +14,8 @@ export interface Policy {
   /** The one verdict function: list, find, get, enable, call, resources and prompts ask it. */
   verdict(action: Action, facts: Facts): Verdict;
   permits(action: Action, facts: Facts): boolean;
+  /** The same for one call: its params can make it worse than its row says, never milder. */
+  callVerdict(action: Action, params: Readonly<Record<string, unknown>>, facts: Facts): Verdict;
   /** The error for a verdict that refuses. */
   refusal(action: Action, reason: Reason): BridgeError;
 }
@@ -34,6 +37,11 @@ export function createPolicy(settings: Settings): Policy {
     settings,
     verdict,
     permits: (action, facts) => verdict(action, facts).permitted,
+    callVerdict(action, params, facts) {
+      const { effect, does } = effectOfCall(action, params);
+      const found = verdict(effect === action.effect ? action : { ...action, effect }, facts);
+      return found.permitted && found.confirm && does ? { ...found, confirm: { ...found.confirm, text: does } } : found;
+    },
     refusal: (action, reason) => refusal(action, reason, settings),
   };
 }

@@ -1,0 +1,27 @@
+import type { Action, Effect } from "../catalog/types.ts";
+
+interface Worse {
+  readonly action: string;
+  readonly param: string;
+  readonly value: unknown;
+  /** What the call does then, as the end of "… : ". */
+  readonly does: string;
+}
+
+/** Arguments that make a write destroy something. A row can only make a call worse, never milder. */
+export const WORSE_CALLS: readonly Worse[] = [
+  { action: "commit.create", param: "force", value: true, does: "with force the branch is overwritten and its own commits are lost" },
+  { action: "job.cancel", param: "force", value: true, does: "with force the job ends at once, whatever it is in the middle of" },
+];
+
+export interface CallEffect {
+  readonly effect: Effect;
+  /** Why it is more than the row says. */
+  readonly does?: string;
+}
+
+/** What this one call does, judged by its params: at least what the row says. */
+export function effectOfCall(action: Action, params: Readonly<Record<string, unknown>>): CallEffect {
+  const worse = WORSE_CALLS.find((row) => row.action === action.id && params[row.param] === row.value);
+  return worse ? { effect: "destructive", does: worse.does } : { effect: action.effect };
+}

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   createGitStore,
@@ -14,7 +15,7 @@ import {
   resolveRef,
   snapshotOf,
 } from "../../src/sandbox/git.ts";
-import { countLines, diffSnapshots, patchText, unifiedHunks } from "../../src/sandbox/git-diff.ts";
+import { countLines, diffSnapshots, editScript, patchText, splitLines, unifiedHunks } from "../../src/sandbox/git-diff.ts";
 import { blame, isAncestor, lastCommitFor, logOf, mergeBase, touches } from "../../src/sandbox/git-history.ts";
 import { mergeSnapshots, mergeTexts } from "../../src/sandbox/git-merge.ts";
 
@@ -164,9 +165,42 @@ describe("history", () => {
     expect(mergeTexts("1\n2\n", "x\n2\n", "x\n2\n")).toBe("x\n2\n");
   });
 
+  test("lines that touch are a conflict, as in git", () => {
+    expect(mergeTexts("1\n2\n", "x\n2\n", "1\ny\n")).toBeUndefined();
+    expect(mergeTexts("1\n2\n3\n", "x\n2\n3\n", "1\n2\ny\n")).toBe("x\n2\ny\n");
+    expect(mergeTexts("1\n", "1\na\n", "1\nb\n")).toBeUndefined();
+  });
+
   test("changed here and deleted there is a conflict", () => {
     const theirs = files(git, { b: "b\n" });
     expect(mergeSnapshots(git, snapshotOf(git, root), snapshotOf(git, left), theirs).conflicts).toEqual(["a"]);
     expect([...mergeSnapshots(git, snapshotOf(git, root), snapshotOf(git, root), theirs).snapshot.keys()]).toEqual(["b"]);
+  });
+});
+
+describe("for any texts", () => {
+  const text = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 12 }).map((lines) => lines.map((line) => `${line}\n`).join(""));
+
+  test("the edit script leads from one to the other, and is as short as can be for equal ones", () => {
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const [a, b] = [splitLines(before), splitLines(after)];
+        const edits = editScript(a, b);
+        expect(edits.flatMap((edit) => (edit.kind === "remove" ? [] : [b[edit.newLine]])).join("")).toBe(after);
+        expect(edits.flatMap((edit) => (edit.kind === "add" ? [] : [a[edit.oldLine]])).join("")).toBe(before);
+        for (const edit of edits) if (edit.kind === "keep") expect(a[edit.oldLine]).toBe(b[edit.newLine]);
+        if (before === after) expect(unifiedHunks(before, after)).toBe("");
+      }),
+    );
+  });
+
+  test("a side that did not change gives way, and two equal sides agree", () => {
+    fc.assert(
+      fc.property(text, text, (base, other) => {
+        expect(mergeTexts(base, base, other)).toBe(other);
+        expect(mergeTexts(base, other, base)).toBe(other);
+        expect(mergeTexts(base, other, other)).toBe(other);
+      }),
+    );
   });
 });

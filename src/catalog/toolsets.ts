@@ -19,6 +19,7 @@ export const TOOLSETS: readonly ToolsetRow[] = [
   { name: "protections", title: "Protections", about: "protected branches and tags, push rules" },
   { name: "webhooks", title: "Webhooks", about: "webhooks of projects and groups, their deliveries" },
   { name: "tokens", title: "Tokens and deploy keys", about: "access, personal and deploy tokens, deploy keys, service accounts" },
+  { name: "imports", title: "Import and export", about: "project and group files, direct transfer, GitHub, Bitbucket" },
   { name: "analytics", title: "Analytics", about: "DORA metrics, review times, group activity" },
   { name: "monitoring", title: "Error tracking and alerts", about: "error tracking, metric images of alerts" },
   { name: "compliance", title: "Compliance", about: "outside controls, central policy group" },

@@ -33,6 +33,7 @@ const grants = (id: string, params: Readonly<Record<string, readonly string[]>>)
   );
 const KEY = "deploy_key_id";
 const CHANGE = ["id", "_destroy"];
+const FORM = "a list of objects; the facts show each field as a list, the way a form sends them";
 
 /** Findings of the law about facts that are known and right as they are, word for word, and why. */
 export const DIFFERENCES: Readonly<Record<string, string>> = {
@@ -54,4 +55,11 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
     allowed_to_unprotect: [...GRANT, ...CHANGE],
   }),
   ...grants("protected_tag.create", { allowed_to_create: [...GRANT, KEY] }),
+  "bulk_import.start entities.source_type: type string, fact array": FORM,
+  "bulk_import.start entities.source_full_path: type string, fact array": FORM,
+  "bulk_import.start entities.destination_namespace: type string, fact array": FORM,
+  "bulk_import.start entities.destination_slug: type string, fact array": FORM,
+  "bulk_import.start entities.destination_name: type string, fact array": FORM,
+  "bulk_import.start entities.migrate_projects: type boolean, fact array": FORM,
+  "bulk_import.start entities.migrate_memberships: type boolean, fact array": FORM,
 };

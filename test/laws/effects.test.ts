@@ -42,6 +42,10 @@ const DESTRUCTIVE_WRITES: Readonly<Record<string, string>> = {
   "user.reject": "deletes the account of who signed up",
   "user.disable_two_factor": "takes a guard off an account",
   "enterprise_user.disable_two_factor": "takes a lock off an account",
+  "project.import": "may overwrite a project",
+  "project.import_remote": "may overwrite a project",
+  "project.import_s3": "may overwrite a project",
+  "project.import_git": "may overwrite what a project holds",
 };
 
 const methodOf = (row: Action) => row.http?.[0];

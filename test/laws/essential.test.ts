@@ -30,11 +30,12 @@ const PINNED: Readonly<Record<string, number>> = {
   licensing: 350,
   geo: 550,
   users: 800,
-  groups: 1_350,
   ci_variables: 950,
   protections: 1_550,
-  approvals: 1_050,
+  groups: 1_350,
   webhooks: 1_300,
+  approvals: 1_050,
+  imports: 1_600,
 };
 
 const tokensOf = (row: Action): number =>

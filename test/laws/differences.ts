@@ -48,6 +48,7 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   "variable.delete filter: in query, fact body":
     "both routes of this DELETE read the query; the facts place it in the body for one of them",
   "webhook.event_list status: type array, fact string": "the same code answers both routes, and takes several values",
+  "snippet.create file_name: required differs": "GitLab asks for it only together with `content`; `files` name theirs themselves",
   ...grants("protected_branch.create", { allowed_to_push: [...GRANT, KEY], allowed_to_merge: GRANT, allowed_to_unprotect: GRANT }),
   ...grants("protected_branch.update", {
     allowed_to_push: [...GRANT, KEY, ...CHANGE],

@@ -12,6 +12,8 @@ const MILD_DELETES: Readonly<Record<string, string>> = {
   "issue.note_emoji_remove": "an emoji",
   "epic.emoji_remove": "an emoji",
   "epic.note_emoji_remove": "an emoji",
+  "snippet.emoji_remove": "an emoji",
+  "snippet.note_emoji_remove": "an emoji",
   "merge_request.draft_note_delete": "one's own comment that nobody else has seen",
   "merge_request.dependency_remove": "a link; both merge requests stay",
   "issue.link_remove": "a link; both issues stay",

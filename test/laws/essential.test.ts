@@ -36,6 +36,9 @@ const PINNED: Readonly<Record<string, number>> = {
   webhooks: 1_300,
   approvals: 1_050,
   imports: 1_600,
+  snippets: 1_100,
+  notifications: 400,
+  integrations: 1_700,
 };
 
 const tokensOf = (row: Action): number =>

@@ -64,7 +64,7 @@ const invalid: Shaper = (words, _target, _owner, { status }) => {
 };
 
 const forbidden: Shaper = (words, target, owner) => {
-  if (words.error === "insufficient_scope" || /insufficient.?scope/i.test(words.text)) {
+  if (/insufficient\w*.?scope/i.test(`${words.error} ${words.text}`)) {
     const scope = words.scope ?? scopeFor(target);
     return {
       code: "forbidden",

@@ -94,6 +94,12 @@ export const ACTION_HINTS: readonly ActionHint[] = [
     hint: "No pipeline came of it: the CI file has an error, or no rule matches this ref. Check with ci_config.lint.",
   },
   {
+    action: "search.run",
+    status: [400],
+    when: /scope|advanced|elastic|zoekt/i,
+    hint: "This scope cannot be searched here: code, commits, wikis and notes across projects need GitLab's advanced search. Give project_id, or use another scope.",
+  },
+  {
     action: "member.add",
     status: [409],
     hint: "The user is a member already. Change the role with member.update.",

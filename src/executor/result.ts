@@ -43,14 +43,32 @@ export function notesOf(call: Call, content: unknown): OutcomeNotes {
 /** Fields that say nothing in a list of one project, whose name stands beside the list. */
 const IN_ONE_PROJECT = ["ref=references.full", "project_id?"];
 
+/** What a search answers with depends on its scope. */
+const BY_SCOPE: Readonly<Record<string, string>> = {
+  issues: "Issue",
+  work_items: "Issue",
+  merge_requests: "MergeRequestBasic",
+  projects: "BasicProjectDetails",
+  milestones: "Milestone",
+  users: "UserBasic",
+  commits: "Commit",
+  notes: "Note",
+  blobs: "Blob",
+  wiki_blobs: "Blob",
+  snippet_titles: "Snippet",
+};
+
+const entityOf = ({ action, params }: Call): string | undefined =>
+  action.entity ?? (action.params.scope && typeof params.scope === "string" ? BY_SCOPE[params.scope] : undefined);
+
 /** Rows as the caller wants them: whole, chosen by them, or chosen by us. */
 export function shapeRows(items: readonly unknown[], call: Call, settings: ShapeSettings, form: "list" | "get"): Shaped {
   const { action, params, wanted } = call;
   const safe = settings.revealSecrets === "result" ? items : items.map((item) => hideSecrets(item, action));
-  if (wanted.select && wanted.select.length > 0) return { items: select(safe, wanted.select, action.entity).items, omitted: 0 };
+  if (wanted.select && wanted.select.length > 0) return { items: select(safe, wanted.select, entityOf(call)).items, omitted: 0 };
   if (wanted.full) return { items: safe, omitted: 0 };
   const known = form === "list" && params.project_id !== undefined ? IN_ONE_PROJECT : [];
-  const slims = safe.map((item) => slim(item, action.entity, form, known));
+  const slims = safe.map((item) => slim(item, entityOf(call), form, known));
   return { items: slims.map(({ value }) => value), omitted: slims.reduce((most, { omitted }) => Math.max(most, omitted), 0) };
 }
 

@@ -18,16 +18,22 @@ export interface Field {
   readonly clip?: number;
 }
 
+const parsed = new Map<string, Field>();
+
 export function parseField(text: string): Field {
+  const known = parsed.get(text);
+  if (known) return known;
   const match = /^(?:([a-z_]+)=)?([\w.-]+)(?:~(\d+))?(\?)?$/.exec(text);
   if (!match) throw new Error(`slim.json: ${text} is not a field`);
   const [, alias, path = "", clip, ifTrue] = match;
-  return {
+  const field = {
     path: path.split("."),
     ifTrue: ifTrue !== undefined,
     ...(alias === undefined ? {} : { alias }),
     ...(clip === undefined ? {} : { clip: Number(clip) }),
   };
+  parsed.set(text, field);
+  return field;
 }
 
 /** The value at the end of the path; lists on the way are gathered into one. */
@@ -125,7 +131,15 @@ export interface Slim {
   readonly omitted: number;
 }
 
+const LONG_TEXT = 400;
 const SHOWN_ANYWAY = new Set(["id", "iid", "name", "title", "path", "key"]);
+
+/** Of an entity that the table does not know: everything but noise, on lists with long texts cut. */
+function uncharted(source: Plain, form: "list" | "get"): Plain {
+  const plain = compact(source) as Plain;
+  if (form === "get") return plain;
+  return Object.fromEntries(Object.entries(plain).map(([key, inner]) => [key, clipText(inner, LONG_TEXT)]));
+}
 
 /** One object with its chosen fields; where the table knows none of them, without its noise. */
 export function slim(source: unknown, entity: string | undefined, form: "list" | "get", without: readonly string[] = []): Slim {
@@ -133,7 +147,7 @@ export function slim(source: unknown, entity: string | undefined, form: "list" |
   const texts = chosenFor(entity)?.[form].filter((text) => !without.includes(text));
   const chosen = texts ? choose(source, texts) : undefined;
   const fits = chosen !== undefined && Object.keys(chosen).length > 0;
-  const value = fits ? chosen : (compact(source) as Plain);
+  const value = fits ? chosen : uncharted(source, form);
   const used = new Set(fits && texts ? texts.map((text) => parseField(text).path[0]) : Object.keys(value));
   const omitted = Object.entries(source).filter(
     ([key, inner]) => !used.has(key) && !isEmpty(inner) && inner !== false && !SHOWN_ANYWAY.has(key),

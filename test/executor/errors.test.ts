@@ -108,6 +108,10 @@ describe("codes", () => {
     expect(role.hint).toContain("role in g/p");
   });
 
+  it.each(["insufficient_granular_scope", "insufficient_scope"])("take %s for a matter of the token", async (error) => {
+    expect((await create({ error, error_description: "x" }, 403)).message).toContain("lacks the scope api");
+  });
+
   it("tell whose token was refused", async () => {
     const credential = { header: "PRIVATE-TOKEN", value: "glpat-theirs-12345678" } as const;
     answers("get", `${ISSUES}/7`, () => json({ error: "invalid_token", error_description: "Token was revoked" }, { status: 401 }));

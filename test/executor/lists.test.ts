@@ -274,6 +274,23 @@ describe("fields", () => {
     expect(outcome.items).toEqual([{ id: 5, ref: "main", sha: "82e24b5b9f2c", status: "failed" }]);
   });
 
+  it.each([
+    [
+      "issues",
+      { id: 9, iid: 1, title: "T", description: "x".repeat(900), author: { id: 1, username: "kim", name: "Kim" } },
+      { iid: 1, title: "T", author: "kim" },
+    ],
+    [
+      "blobs",
+      { basename: "a", path: "a.ts", ref: "main", startline: 3, project_id: 1, data: "const a = 1", id: null },
+      { path: "a.ts", ref: "main", startline: 3, project_id: 1, data: "const a = 1" },
+    ],
+  ])("of a search follow its scope: %s", async (scope, row, shown) => {
+    answers("get", `${API}/search`, () => json([row]));
+    const outcome = listIn(await sourceOf().run(callOf("search.run", { scope, search: "x" }), contextOf()));
+    expect(outcome.items).toEqual([shown]);
+  });
+
   it("are selected by path, as GitLab gave them", async () => {
     one();
     const outcome = listIn(

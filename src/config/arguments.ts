@@ -7,8 +7,8 @@ const SWITCHES = new Map<string, OptionName>(
   ROWS.filter(([, option]) => option.kind === "switch").map(([name, option]) => [`no-${option.flag}`, name]),
 );
 
-/** Flag names, with the `no-` form of switches. */
-const KNOWN = [...FLAGS.keys(), ...SWITCHES.keys()].map((flag) => `--${flag}`);
+/** The `no-` form of a switch is offered only to those who wrote one. */
+const known = (flag: string) => [...FLAGS.keys(), ...(flag.startsWith("no-") ? SWITCHES.keys() : [])].map((name) => `--${name}`);
 
 interface Flag {
   readonly name: OptionName;
@@ -26,13 +26,15 @@ function toFlag(word: string, position: number): Flag {
   const match = /^--([^=]*)(?:=(.*))?$/s.exec(word);
   if (!match) throw new SettingsError(`${stray(word, position)} is not a flag; flags start with --, see --help`);
   const [, flag = "", value] = match;
-  const known = FLAGS.get(flag);
+  const name = FLAGS.get(flag);
   const negated = SWITCHES.get(flag);
-  if (known) return { name: known, flag, ...(value === undefined ? {} : { value }) };
+  if (name) return { name, flag, ...(value === undefined ? {} : { value }) };
   if (negated && value === undefined) return { name: negated, flag, negated: true };
   if (negated) throw new SettingsError(`--${flag} takes no value; the nearest is --${flag.slice(3)}=${toBoolean(value ?? "") === false}`);
   const said = shown(`--${flag.slice(0, 40)}`).replaceAll('"', "");
-  throw new SettingsError(`${said === "the value" ? `argument ${position + 1}` : said} is not a flag; ${meant(`--${flag}`, KNOWN)}`);
+  throw new SettingsError(
+    `${said === "the value" ? `argument ${position + 1}` : said} is not a flag; ${meant(`--${flag}`, known(flag), "--")}`,
+  );
 }
 
 export interface FlagValue {

@@ -65,13 +65,16 @@ function checkNames(env: Environment): string[] {
   for (const name of set) {
     const limit = LIMITS[name];
     if (limit !== undefined) throw new SettingsError(`${name}: ${limit}`);
-    if (name.startsWith("GITLAB_BRIDGE_") && !ALL.has(name)) throw new SettingsError(`${name} is not a setting; ${meant(name, OWN)}`);
+    if (name.startsWith("GITLAB_BRIDGE_") && !ALL.has(name))
+      throw new SettingsError(`${name} is not a setting; ${meant(name, OWN, "GITLAB_BRIDGE_")}`);
   }
   return set.flatMap((name) => {
     const why = WITHOUT_EFFECT[name];
     if (why !== undefined) return [`${name} has no effect: ${why}`];
     const foreign = name.startsWith("GITLAB_MCP_") && !ALL.has(name);
-    return foreign ? [`${name} has no effect: it is not a setting; ${meant(name.replace("_MCP_", "_BRIDGE_"), OWN)}`] : [];
+    return foreign
+      ? [`${name} has no effect: it is not a setting; ${meant(name.replace("_MCP_", "_BRIDGE_"), OWN, "GITLAB_BRIDGE_")}`]
+      : [];
   });
 }
 

@@ -21,10 +21,12 @@ export function shown(value: string, secret = false): string {
   return `"${plain.length > 60 ? `${plain.slice(0, 59)}…` : plain}"`;
 }
 
-/** ` Did you mean …?`, or what there is at all. */
-export function meant(word: string, names: readonly string[]): string {
-  const near = nearest(word, names);
-  return near.length > 0 ? `the nearest is ${near.join(", ")}` : "--help lists all of them";
+/** The nearest of the names that begin as `word` does; what they share in front does not count as likeness. */
+export function meant(word: string, names: readonly string[], front: string): string {
+  const bare = (name: string) => (name.startsWith(front) ? name.slice(front.length) : name);
+  const near = nearest(bare(word), names.map(bare), 1)[0];
+  const full = names.find((name) => bare(name) === near);
+  return full === undefined ? "--help lists all of them" : `the nearest is ${full}`;
 }
 
 /** What is inside `.default()` and `.optional()`. */

@@ -30,4 +30,5 @@ export const TOOLSETS: readonly ToolsetRow[] = [
   { name: "identity", title: "Identity and SSO", about: "SAML, SCIM, LDAP, enterprise users, their credentials" },
   { name: "licensing", title: "Licenses and subscriptions", about: "license keys, plans, add-ons, minutes" },
   { name: "geo", title: "Geo", about: "replication sites and their health" },
+  { name: "admin", title: "Instance administration", about: "settings, features, hooks, queues, storage, search" },
 ];

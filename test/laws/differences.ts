@@ -18,6 +18,10 @@ export const PATH_TYPES: Readonly<Record<string, { readonly type: string; readon
     type: "integer",
     why: "a record id; access tokens state a string, since self may stand there, which is an action of its own",
   },
+  name: { type: "string", why: "the name of a feature; its routes state an integer" },
+  record_identifier: { type: "string", why: "an id or an encoded key; one route states an integer" },
+  project_id: { type: "string", why: "the id or the full path; the route of code search states an integer" },
+  snippet_id: { type: "integer", why: "a record id; the storage routes state a string" },
 };
 
 const TWICE = "routes of the family differ: one takes several values, the others one; one value is understood by all";

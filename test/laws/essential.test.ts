@@ -39,6 +39,7 @@ const PINNED: Readonly<Record<string, number>> = {
   snippets: 1_100,
   notifications: 400,
   integrations: 1_700,
+  admin: 2_000,
 };
 
 const tokensOf = (row: Action): number =>

@@ -7,6 +7,7 @@ import {
   type ApprovalRule,
   approvedBy,
   findMergeRequest,
+  hasConflicts,
   isApproved,
   latest,
   type MergeRequest,
@@ -16,7 +17,7 @@ import {
 import { ONE, projectRules, requireUpdate } from "./merge-requests-write.ts";
 import { addSystemNote, noteable } from "./notes-store.ts";
 import { paged } from "./paging.ts";
-import { accepted, created, del, get, noContent, ok, post, put } from "./reply.ts";
+import { accepted, created, del, get, noContent, ok, post, put, without } from "./reply.ts";
 import { type Behaviour, type Json, type Reply, type Request, ROLE, type User, type World } from "./types.ts";
 
 function canApprove(world: World, row: MergeRequest, user: User | undefined): boolean {
@@ -58,7 +59,7 @@ export function approvalsJson(request: Request, row: MergeRequest): Json {
     state: row.state,
     created_at: row.created_at,
     updated_at: row.updated_at,
-    merge_status: "can_be_merged",
+    merge_status: row.state === "opened" && hasConflicts(world, row) ? "cannot_be_merged" : "can_be_merged",
     approved: isApproved(row),
     approvals_required: Math.max(0, ...row.rules.map(({ approvals_required }) => approvals_required)),
     approvals_left: left(row),
@@ -174,7 +175,14 @@ function ofProject(request: Request): Home {
   return { rules: projectRules(request.world, project), name: "approval_rule_id" };
 }
 
-function ruleRows(path: string, homeOf: (request: Request) => Home): Behaviour[] {
+/** Project rules can be bound to branches; those here hold for all. */
+const projectRuleJson = (world: World, rule: ApprovalRule): Json => ({
+  ...without(ruleJson(world, rule), "section", "source_rule", "overridden"),
+  protected_branches: [],
+  applies_to_all_protected_branches: false,
+});
+
+function ruleRows(path: string, homeOf: (request: Request) => Home, json: (world: World, rule: ApprovalRule) => Json): Behaviour[] {
   const one = (request: Request) => {
     const home = homeOf(request);
     const rule = home.rules.find(({ id }) => String(id) === request.params[home.name]);
@@ -186,7 +194,7 @@ function ruleRows(path: string, homeOf: (request: Request) => Home): Behaviour[]
     rule.name = text(request.input, "name") ?? rule.name;
     rule.approvals_required = integer(request.input, "approvals_required") ?? rule.approvals_required;
     rule.user_ids = usersOf(request) ?? rule.user_ids;
-    return ok(ruleJson(request.world, rule));
+    return ok(json(request.world, rule));
   };
   const remove = (request: Request): Reply => {
     const { home, rule } = one(request);
@@ -194,9 +202,9 @@ function ruleRows(path: string, homeOf: (request: Request) => Home): Behaviour[]
     return noContent();
   };
   return [
-    get(path, (request) => paged(request, homeOf(request).rules, (rule) => ruleJson(request.world, rule))),
-    post(path, (request) => created(ruleJson(request.world, newRule(request, homeOf(request))))),
-    get(`${path}/{approval_rule_id}`, (request) => ok(ruleJson(request.world, one(request).rule))),
+    get(path, (request) => paged(request, homeOf(request).rules, (rule) => json(request.world, rule))),
+    post(path, (request) => created(json(request.world, newRule(request, homeOf(request))))),
+    get(`${path}/{approval_rule_id}`, (request) => ok(json(request.world, one(request).rule))),
     put(`${path}/{approval_rule_id}`, change),
     del(`${path}/{approval_rule_id}`, remove),
   ];
@@ -216,6 +224,6 @@ export const mergeRequestApprovals: readonly Behaviour[] = [
   post(`${ONE}/approve`, approve),
   post(`${ONE}/unapprove`, unapprove),
   put(`${ONE}/reset_approvals`, reset),
-  ...ruleRows(`${ONE}/approval_rules`, ofMergeRequest),
-  ...ruleRows("/projects/{project_id}/approval_rules", ofProject),
+  ...ruleRows(`${ONE}/approval_rules`, ofMergeRequest, ruleJson),
+  ...ruleRows("/projects/{project_id}/approval_rules", ofProject, projectRuleJson),
 ];

@@ -81,13 +81,19 @@ const pairs = (terms: readonly string[]) => terms.slice(1).map((term, at) => `${
 /** Names that nearly every action has say nothing about any. */
 const COMMON_PARAMS = new Set(["project_id", "group_id", "page", "per_page", "order_by", "sort", "cursor", "limit"]);
 
-/** Names and enum values come again and again: their terms are made once. */
-const nameTerms = new Map<string, readonly string[]>();
+interface Name {
+  readonly terms: readonly string[];
+  /** The name as one term. */
+  readonly whole: string;
+}
 
-function termsOfName(name: string): readonly string[] {
+/** Names and enum values come again and again: their terms are made once. */
+const nameTerms = new Map<string, Name>();
+
+function readName(name: string): Name {
   const known = nameTerms.get(name);
   if (known) return known;
-  const made = termsOf(wordsOf(name));
+  const made = { terms: termsOf(wordsOf(name)), whole: `=${name}` };
   if (nameTerms.size < 10_000) nameTerms.set(name, made);
   return made;
 }
@@ -159,7 +165,7 @@ function read(action: Action, into: Gatherer): void {
     return terms;
   };
   const addNames = (field: Field, names: readonly string[]) => {
-    const terms = names.flatMap(termsOfName);
+    const terms = names.flatMap((name) => readName(name).terms);
     into.add(field, terms, terms.length);
   };
   into.next();
@@ -169,12 +175,11 @@ function read(action: Action, into: Gatherer): void {
   addText("about", action.about);
   addText("toolset", action.toolset);
   const keywords = action.keywords ?? [];
-  addText("keywords", keywords.join(" "));
-  into.add(
-    "pair",
-    keywords.flatMap((keyword) => pairs(termsOf(wordsOf(keyword)))),
-    1,
-  );
+  const phrases = keywords.map(wordsOf);
+  into.note(phrases.flat());
+  const phraseTerms = phrases.map(termsOf);
+  into.add("keywords", phraseTerms.flat(), phrases.flat().length);
+  into.add("pair", phraseTerms.flatMap(pairs), 1);
   addText("aliases", (action.aliases ?? []).join(" "));
   addNames(
     "path",
@@ -184,7 +189,7 @@ function read(action: Action, into: Gatherer): void {
   addNames("params", names);
   into.add(
     "paramName",
-    names.map((name) => `=${name}`),
+    names.map((name) => readName(name).whole),
     1,
   );
   addNames(

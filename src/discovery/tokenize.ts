@@ -17,26 +17,27 @@ const MAX_TOKENS = 600;
  * Case, width and Latin accents taken away; Kana, Hangul and Cyrillic stay whole. Camel case comes apart.
  */
 export function fold(text: string): string {
-  const cut = text.slice(0, MAX_TEXT);
+  const cut = text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text;
   if (SIMPLE.test(cut)) return cut;
-  return foldWide(cut);
+  const plain = ASCII.test(cut) ? apart(cut) : accents(apart(cut.normalize("NFKC")));
+  return APOSTROPHE.test(plain) ? plain.replace(/n['’]t\b/g, "nt").replace(/['’](s|re|ve|ll|d|m)\b/g, " ") : plain;
 }
 
-/** Nothing to fold: what ids, names and most texts of rows are made of. */
+/** Nothing to fold: what ids, names and many texts of rows are made of. */
 const SIMPLE = /^[a-z0-9 .,:;|_/-]*$/;
+const ASCII = /^[\t\n\r -~]*$/;
+const APOSTROPHE = /['’]/;
 
-function foldWide(text: string): string {
+/** Camel case comes apart, then case goes. */
+const apart = (text: string) => text.replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase();
+
+function accents(text: string): string {
   return text
-    .normalize("NFKC")
-    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
-    .toLowerCase()
     .normalize("NFD")
     .replace(/([a-zß])\p{M}+/gu, "$1")
     .normalize("NFC")
     .replaceAll("ё", "е")
-    .replaceAll("ß", "ss")
-    .replace(/n['’]t\b/g, "nt")
-    .replace(/['’](s|re|ve|ll|d|m)\b/g, " ");
+    .replaceAll("ß", "ss");
 }
 
 /** References of GitLab's own short form, as words: `!42` is a merge request. */
@@ -140,5 +141,5 @@ export const isPlural = (word: string): boolean => word.length > 3 && /^[a-z]+$/
 /** Words of an identifier, a path or a short text. */
 export function wordsOf(text: string): readonly string[] {
   const folded = fold(text);
-  return (SIMPLE.test(folded) ? folded.match(/[a-z0-9]+/g) : folded.match(/[\p{L}\p{N}]+/gu)) ?? [];
+  return (ASCII.test(folded) ? folded.match(/[a-z0-9]+/g) : folded.match(/[\p{L}\p{N}]+/gu)) ?? [];
 }

@@ -85,7 +85,7 @@ function toBody(incoming: Incoming, raw: boolean): unknown {
   if (incoming.bytes.byteLength === 0) return raw ? new Blob([]) : null;
   if (raw) return new Blob([new Uint8Array(incoming.bytes)], { type });
   const text = new TextDecoder().decode(incoming.bytes);
-  return /[/+]json/i.test(type) ? JSON.parse(text) : text;
+  return type === "" || /[/+]json/i.test(type) ? JSON.parse(text) : text;
 }
 
 const startOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes.subarray(0, 2_000));

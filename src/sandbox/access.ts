@@ -1,4 +1,4 @@
-import { forbidden, notFound, unauthorized } from "./errors.ts";
+import { ApiFailure, failure, forbidden, notFound, unauthorized } from "./errors.ts";
 import { sharesOf } from "./shares.ts";
 import { type Group, type Project, type Request, ROLE, type User, type World } from "./types.ts";
 
@@ -82,13 +82,34 @@ export function lookUpGroup(world: World, key: string): Group | undefined {
   return world.groups.find((group) => named(key, group, group.full_path));
 }
 
+/** Paths that projects once had. */
+export const oldPaths = (world: World) => world.part("old-paths", () => new Map<string, number>());
+
+function movedProject(world: World, key: string): Project | undefined {
+  const id = oldPaths(world).get(key.toLowerCase());
+  return world.projects.find((project) => project.id === id);
+}
+
+/** Reads are led to the project's number; a write is refused, since its body would get lost on the way. */
+function moved(request: Request, project: Project): ApiFailure {
+  if (request.method !== "GET" && request.method !== "HEAD") return failure(405, "Non GET methods are not allowed for moved projects");
+  const path = request.path.replace(/^\/projects\/[^/]+/, `/projects/${project.id}`);
+  const query = new URLSearchParams(
+    Object.entries(request.query).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
+  const location = `${request.world.url}/api/v4${path}${query ? `?${query}` : ""}`;
+  return new ApiFailure(301, { message: `This resource has been moved permanently to ${location}.` }, { location });
+}
+
 /**
  * The project that `{project_id}` names, by id or full path.
  * @throws 404 where it is absent or hidden; 401/403 where the caller's role is below `role`.
  */
 export function findProject(request: Request, role: number = ROLE.none): Project {
-  const project = lookUpProject(request.world, request.params.project_id ?? "");
+  const key = request.params.project_id ?? "";
+  const project = lookUpProject(request.world, key) ?? movedProject(request.world, key);
   if (!project || !canSeeProject(request.world, request.user, project)) throw notFound("Project");
+  if (!lookUpProject(request.world, key)) throw moved(request, project);
   requireRole(request, project, role);
   return project;
 }

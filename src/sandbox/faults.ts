@@ -43,6 +43,14 @@ const PAGE = (title: string) => `<!DOCTYPE html>
 <body><h1>${title}</h1><p>Please sign in, or ask the people who run this proxy.</p></body></html>
 `;
 
+/** What GitLab's throttle says of itself when nothing is left. */
+const SPENT = {
+  "ratelimit-limit": "2000",
+  "ratelimit-name": "throttle_authenticated_api",
+  "ratelimit-observed": "2001",
+  "ratelimit-remaining": "0",
+};
+
 const GATEWAY: Readonly<Record<string, string>> = { "502": "GitLab is not responding (502)", "503": "Service unavailable (503)" };
 
 /**
@@ -53,7 +61,7 @@ export function applyFault(fault: Fault, response: ServerResponse): void {
   switch (fault.kind) {
     case "429": {
       const seconds = fault.retryAfter ?? 1;
-      response.writeHead(429, { "content-type": "text/plain", "retry-after": String(seconds), "ratelimit-remaining": "0" });
+      response.writeHead(429, { "content-type": "text/plain", "retry-after": String(seconds), ...SPENT });
       response.end("Retry later\n");
       break;
     }

@@ -1,4 +1,4 @@
-import { canSeeGroup, findGroup, groupLevel, lookUpGroup, projectsIn, requireUser } from "./access.ts";
+import { canSeeGroup, findGroup, groupLevel, lookUpGroup, oldPaths, projectsIn, requireUser } from "./access.ts";
 import { groupJson, namespaceBasic, projectFull } from "./entities-projects.ts";
 import { failure, forbidden, invalid, notFound } from "./errors.ts";
 import { flag, integer, integers, oneOf, required, text } from "./input.ts";
@@ -124,6 +124,7 @@ function rename(request: Request, group: Group, path: string): void {
   const moved = (full: string) => (full === before || full.startsWith(`${before}/`) ? after + full.slice(before.length) : full);
   for (const row of request.world.groups) row.full_path = moved(row.full_path);
   for (const row of request.world.projects) {
+    if (moved(row.namespace) !== row.namespace) oldPaths(request.world).set(row.path_with_namespace.toLowerCase(), row.id);
     row.namespace = moved(row.namespace);
     row.path_with_namespace = `${row.namespace}/${row.path}`;
   }

@@ -16,10 +16,12 @@ import { projectListBehaviours } from "./project-lists.ts";
 import { projectBehaviours } from "./projects.ts";
 import { releaseBehaviours } from "./releases.ts";
 import { repositoryPart } from "./repository.ts";
+import { snippetBehaviours } from "./snippets.ts";
 import { tokenBehaviours } from "./tokens.ts";
 import type { Part } from "./types.ts";
 import { uploadBehaviours } from "./uploads.ts";
 import { userBehaviours } from "./users.ts";
+import { wikiBehaviours } from "./wikis.ts";
 
 const people: Part = {
   behaviours: [
@@ -48,6 +50,8 @@ const planning: Part = {
     ...epicBehaviours,
     ...boardBehaviours,
     ...uploadBehaviours,
+    ...wikiBehaviours,
+    ...snippetBehaviours,
     ...releaseBehaviours,
   ],
   seed: (world) => {

@@ -1,4 +1,4 @@
-import { findProject, groupLevel, lookUpGroup, requireUser } from "./access.ts";
+import { findProject, groupLevel, lookUpGroup, oldPaths, requireUser } from "./access.ts";
 import { projectBasic, projectFull } from "./entities-projects.ts";
 import { failure, forbidden, invalid, notFound } from "./errors.ts";
 import { flag, oneOf, required, text, texts } from "./input.ts";
@@ -132,6 +132,7 @@ function update(request: Request): Reply {
   const path = text(input, "path");
   if (path !== undefined && path !== project.path) {
     checkFree(world, project.namespace, path);
+    oldPaths(world).set(project.path_with_namespace.toLowerCase(), project.id);
     Object.assign(project, { path, path_with_namespace: `${project.namespace}/${path}` });
   }
   const name = text(input, "name");
@@ -217,6 +218,7 @@ function transfer(request: Request): Reply {
   const namespace = group?.full_path ?? namespaceFor(request, user);
   if (group && groupLevel(request.world, user, group) < ROLE.maintainer) throw notFound("Namespace");
   if (namespace !== project.namespace) checkFree(request.world, namespace, project.path);
+  oldPaths(request.world).set(project.path_with_namespace.toLowerCase(), project.id);
   Object.assign(project, { namespace, path_with_namespace: `${namespace}/${project.path}` });
   return ok(projectFull(request.world, project, user));
 }

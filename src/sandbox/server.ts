@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { authenticate, authorize, type Caller } from "./auth.ts";
-import { nest, readBody } from "./body.ts";
+import { isUpload, nest, readBody } from "./body.ts";
 import { ApiFailure } from "./errors.ts";
 import { applyFault, createFaults, type Faults } from "./faults.ts";
 import { genericBehaviours } from "./generic.ts";
@@ -111,13 +111,22 @@ async function answer(state: State, read: Read, pathname: string): Promise<Reply
   }
 }
 
+/** The body as it is remembered: of files only what they are. */
+const remembered = (body: Readonly<Json>): Json =>
+  Object.fromEntries(
+    Object.entries(dropped(body, SECRET_PARAMS)).map(([name, value]) => [
+      name,
+      isUpload(value) ? { filename: value.filename, type: value.type, size: value.bytes.length } : value,
+    ]),
+  );
+
 function record(state: State, read: Read, pathname: string, status: number): void {
   state.requests.push({
     method: read.method,
     path: pathname,
     query: dropped(read.query, SECRET_PARAMS),
     headers: dropped(read.headers, SECRET_HEADERS) as Record<string, string>,
-    body: read.body,
+    body: remembered(read.body),
     status,
   });
   if (state.requests.length > KEPT) state.requests.splice(0, state.requests.length - KEPT);

@@ -313,6 +313,20 @@ describe("projects, groups, members", () => {
     expect((await call("GET", path)).status).toBe(404);
   });
 
+  test("a project that was renamed leads reads to its new place, and refuses writes", async () => {
+    await call("PUT", SHOP, { path: "shop" });
+    const reply = await fetch(`${box().url}/api/v4/projects/acme%2Fwebshop/issues/12?with_labels_details=true`, {
+      headers: { "private-token": box().tokens.maria },
+      redirect: "manual",
+    });
+    expect([reply.status, reply.headers.get("location")]).toEqual([
+      301,
+      `${box().url}/api/v4/projects/101/issues/12?with_labels_details=true`,
+    ]);
+    expect((await call("POST", "/projects/acme%2Fwebshop/issues", { title: "lost" })).status).toBe(405);
+    expect((await call("GET", "/projects/acme%2Fshop")).json.path).toBe("shop");
+  });
+
   test("a fork knows where it comes from, and has its files", async () => {
     const fork = (await call("POST", `${SHOP}/fork`, {}, "jonas")).json;
     expect(fork).toMatchObject({ path_with_namespace: "jonas/webshop", forked_from_project: { id: 101 } });
@@ -332,6 +346,12 @@ describe("projects, groups, members", () => {
     expect((await call("POST", `${SHOP}/members`, { user_id: 4, access_level: 30 })).json).toEqual({ message: "Member already exists" });
     expect((await call("GET", `${SHOP}/members/all/4`)).json.access_level).toBe(30);
     expect((await call("PUT", `${SHOP}/members/4`, { access_level: 40 })).json.access_level).toBe(40);
+    const asMaintainer = await fetch(`${box().url}/api/v4${SHOP}/members`, {
+      method: "POST",
+      headers: { "private-token": "sandbox-token-project-deploy", "content-type": "application/json" },
+      body: JSON.stringify({ user_id: 5, access_level: 50 }),
+    });
+    expect(asMaintainer.status).toBe(403);
     expect((await call("DELETE", `${SHOP}/members/4`)).status).toBe(204);
     expect((await call("POST", `${SHOP}/members`, { user_id: 4, access_level: 31 })).json).toEqual({
       error: "access_level does not have a valid value",
@@ -430,6 +450,44 @@ describe("releases, search, feed", () => {
         ({ action_name }: { action_name: string }) => action_name === "closed",
       ),
     ).toBe(true);
+  });
+});
+
+describe("wikis, snippets, uploads", () => {
+  test("a page has its title as address, and is there once", async () => {
+    expect((await call("POST", `${SHOP}/wikis`, { title: "Night duty", content: "text" }, "jonas")).json).toMatchObject({
+      slug: "Night-duty",
+      format: "markdown",
+    });
+    expect((await call("POST", `${SHOP}/wikis`, { title: "Night duty", content: "text" })).status).toBe(422);
+    expect((await call("GET", `${SHOP}/wikis`)).json.every((page: object) => !("content" in page))).toBe(true);
+    expect((await call("PUT", `${SHOP}/wikis/Night-duty`, { content: "new" })).json.content).toBe("new");
+    expect((await call("DELETE", `${SHOP}/wikis/Night-duty`, undefined, "jonas")).status).toBe(403);
+    expect((await call("DELETE", `${SHOP}/wikis/Night-duty`)).status).toBe(204);
+  });
+
+  test("a snippet has files, which are read raw and changed one by one", async () => {
+    const made = (await call("POST", `${SHOP}/snippets`, { title: "s", files: [{ file_path: "a.txt", content: "A" }] })).json;
+    await call("PUT", `${SHOP}/snippets/${made.id}`, { files: [{ action: "create", file_path: "b.txt", content: "B" }] });
+    expect((await call("GET", `${SHOP}/snippets/${made.id}`)).json.files).toMatchObject([{ path: "a.txt" }, { path: "b.txt" }]);
+    expect((await call("GET", `${SHOP}/snippets/${made.id}/files/main/b.txt/raw`)).text).toBe("B");
+    expect((await call("GET", "/snippets")).json).toEqual([]);
+  });
+
+  test("an uploaded file comes back byte for byte", async () => {
+    const bytes = new Uint8Array([0, 255, 13, 10, 45, 45, 128, 10]);
+    const form = new FormData();
+    form.append("file", new Blob([bytes], { type: "image/png" }), "dot.png");
+    const reply = await fetch(`${box().url}/api/v4${SHOP}/uploads`, {
+      method: "POST",
+      headers: { "private-token": box().tokens.maria },
+      body: form,
+    });
+    const made = (await reply.json()) as { url: string; markdown: string };
+    expect(made.markdown).toBe(`![dot](${made.url})`);
+    const back = await fetch(`${box().url}/api/v4${SHOP}${made.url}`, { headers: { "private-token": box().tokens.maria } });
+    expect(new Uint8Array(await back.arrayBuffer())).toEqual(bytes);
+    expect(JSON.stringify(box().requests)).not.toContain("bytes");
   });
 });
 

@@ -162,4 +162,9 @@ export function seedRepository(world: World): void {
     const project = lookUpProject(world, seed.project);
     if (project) seedOne(world, project, seed);
   }
+  for (const project of world.projects) {
+    const user = world.users.find(({ id }) => id === project.creator_id);
+    const bare = repositoryOf(world, project).git.commits.size === 0;
+    if (project.default_branch !== null && bare && user) startRepository(world, project, user);
+  }
 }

@@ -415,6 +415,16 @@ def _():
     equal(ids, [project.id for project in root.projects.list(get_all=True, order_by="id", sort="asc")])
 
 
+@check("every project that is not empty has its default branch")
+def _():
+    for project in root.projects.list(iterator=True):
+        full = root.projects.get(project.id)
+        if full.empty_repo:
+            equal(full.default_branch, None)
+        else:
+            equal(full.branches.get(full.default_branch).default, True)
+
+
 @check("past the last page: nothing")
 def _():
     equal(root.projects.list(page=5000, per_page=10), [])
@@ -2088,9 +2098,14 @@ def _():
 @check("snippets")
 def _():
     served(f"/projects/{s.project.id}/snippets")
-    snippet = s.project.snippets.create({"title": "Bit", "visibility": "private", "files": [{"file_path": "a.txt", "content": "a"}]})
+    snippet = s.project.snippets.create({"title": "Bit", "file_name": "a.txt", "content": "a\n", "visibility": "private"})
     equal(s.project.snippets.get(snippet.id).title, "Bit")
+    equal(snippet.content(), b"a\n")
+    snippet.title = "Bit, changed"
+    snippet.save()
+    equal([row.title for row in s.project.snippets.list()], ["Bit, changed"])
     snippet.delete()
+    fails(404, s.project.snippets.get, snippet.id)
 
 
 @check("CI variables")

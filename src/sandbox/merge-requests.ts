@@ -12,6 +12,7 @@ import { mergeRequestLists } from "./merge-requests-list.ts";
 import { mergeRequestMerges, tryAutoMerge } from "./merge-requests-merge.ts";
 import { seedMergeRequests } from "./merge-requests-seeds.ts";
 import { findMergeRequest, latest, type MergeRequest, mergeRequestsOf } from "./merge-requests-state.ts";
+import { showSuggestions, suggestionBehaviours } from "./merge-requests-suggestions.ts";
 import { mergeRequestWrites, ONE, requireUpdate } from "./merge-requests-write.ts";
 import { paged } from "./paging.ts";
 import { created, del, get, noContent, ok, post } from "./reply.ts";
@@ -113,7 +114,11 @@ export const mergeRequestsPart: Part = {
     ...mergeRequestDrafts,
     ...mergeRequestMerges,
     post(`${ONE}/pipelines`, createPipeline),
+    ...suggestionBehaviours,
     ...blocks,
   ],
-  seed: seedMergeRequests,
+  seed: (world) => {
+    seedMergeRequests(world);
+    showSuggestions(world);
+  },
 };

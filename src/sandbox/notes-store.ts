@@ -61,6 +61,11 @@ export function addSystemNote(request: Request, target: Noteable, body: string):
   addNote(request.world, target, { author_id: request.user?.id ?? 0, body, system: true });
 }
 
+type NoteExtra = (note: Note) => Json;
+
+/** Further fields of a comment, from the parts that know them. */
+export const noteExtras = (world: World): NoteExtra[] => world.part("note-extras", (): NoteExtra[] => []);
+
 export function noteJson(world: World, note: Note): Json {
   const resolution = note.resolvable
     ? { resolved: note.resolved, resolved_by: userBasic(world, note.resolved_by_id), resolved_at: note.resolved_at }
@@ -78,6 +83,7 @@ export function noteJson(world: World, note: Note): Json {
     project_id: note.project_id,
     ...(note.commit_id ? { commit_id: note.commit_id } : {}),
     ...(note.position ? { position: note.position } : {}),
+    ...Object.assign({}, ...noteExtras(world).map((extra) => extra(note))),
     resolvable: note.resolvable,
     ...resolution,
     confidential: note.internal,

@@ -214,6 +214,29 @@ describe("writing", () => {
     expect(now[0].notes.at(-1)).toMatchObject({ body: "Agreed", resolved: true });
   });
 
+  test("a suggestion can be applied once", async () => {
+    const url = `${M}/47`;
+    const { diff_refs } = (await call("GET", url)).json;
+    const position = {
+      ...diff_refs,
+      position_type: "text",
+      new_path: "src/catalog/routes.ts",
+      old_path: "src/catalog/routes.ts",
+      new_line: 10,
+    };
+    const body = 'Longer?\n```suggestion:-0+0\n    void reply.header("cache-control", "public, max-age=300");\n```\n';
+    const [note] = (await call("POST", `${url}/discussions`, { body, position }, "jonas")).json.notes;
+    const [suggestion] = note.suggestions;
+    expect(suggestion).toMatchObject({ from_line: 10, to_line: 10, appliable: true, applied: false });
+    expect(suggestion.from_content).toContain("max-age=60");
+    const applied = await call("PUT", `/suggestions/${suggestion.id}/apply`);
+    expect([applied.status, applied.json.applied, applied.json.appliable]).toEqual([200, true, false]);
+    expect((await call("PUT", `/suggestions/${suggestion.id}/apply`)).status).toBe(400);
+    expect((await call("PUT", "/suggestions/9999/apply")).status).toBe(404);
+    const raw = await call("GET", `${P}/repository/files/src%2Fcatalog%2Froutes.ts/raw?ref=perf/cache-products`);
+    expect(raw.text).toContain("max-age=300");
+  });
+
   test("a push makes a new version", async () => {
     const before = (await call("GET", `${M}/47/versions`)).json.length;
     const body = { branch: "perf/cache-products", commit_message: "More", content: "x\n" };

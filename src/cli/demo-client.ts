@@ -1,6 +1,6 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { estimateTokens } from "../surface/fit.ts";
+import { estimateJson, estimateTokens } from "../executor/tokens.ts";
 
 export interface DemoResult {
   readonly text: string;
@@ -33,7 +33,7 @@ export async function connectDemo(server: DemoServer, flags: readonly string[] =
   let tokens = 0;
   const list = async () => {
     const { tools } = await client.listTools();
-    const cost = estimateTokens(tools);
+    const cost = estimateJson(tools);
     if (firstList === 0) firstList = cost;
     tokens += cost;
     return { names: tools.map((tool) => tool.name), tokens: cost };
@@ -50,7 +50,7 @@ export async function connectDemo(server: DemoServer, flags: readonly string[] =
       const result = await client.callTool({ name, arguments: { ...args } });
       const blocks = result.content as readonly { readonly text?: string }[];
       const text = blocks.map((block) => block.text ?? "").join("\n");
-      tokens += estimateTokens({ name, args }) + estimateTokens(text);
+      tokens += estimateJson({ name, args }) + estimateTokens(text);
       return { text, json: (result.structuredContent ?? {}) as Record<string, unknown>, isError: result.isError === true };
     },
     changes: () => changes,

@@ -1,11 +1,4 @@
-/**
- * Tokens of a text, estimated from its bytes: JSON and English run at about 3.6 bytes a token of o200k.
- * A test bounds the error on what we send.
- */
-export function estimateTokens(value: unknown): number {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return Math.ceil(Buffer.byteLength(text) / 3.6);
-}
+import { estimateJson } from "../executor/tokens.ts";
 
 /**
  * Picks for each entry the richest of its variants (poorest first) so that all fit the budget: every entry is there
@@ -13,7 +6,7 @@ export function estimateTokens(value: unknown): number {
  */
 export function fitBudget<T>(entries: readonly (readonly T[])[], budget: number): T[] {
   const poorest = entries.map((variants) => variants[0] as T);
-  let left = budget - poorest.reduce((sum, entry) => sum + estimateTokens(entry), 0);
+  let left = budget - poorest.reduce((sum, entry) => sum + estimateJson(entry), 0);
   const chosen = poorest.map(() => 0);
   const deepest = Math.max(0, ...entries.map((variants) => variants.length - 1));
   for (let level = 1; level <= deepest; level++) {
@@ -21,7 +14,7 @@ export function fitBudget<T>(entries: readonly (readonly T[])[], budget: number)
       const now = variants[chosen[index] ?? 0];
       const richer = variants[level];
       if (richer === undefined) continue;
-      const cost = estimateTokens(richer) - estimateTokens(now);
+      const cost = estimateJson(richer) - estimateJson(now);
       if (cost > left) continue;
       chosen[index] = level;
       left -= cost;

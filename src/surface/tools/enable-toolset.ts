@@ -1,10 +1,11 @@
 import type { Action, Facts } from "../../catalog/types.ts";
 import { BridgeError } from "../../errors.ts";
+import { estimateJson } from "../../executor/tokens.ts";
 import type { Reason } from "../../policy/rules.ts";
 import type { Toolset } from "../../registry/registry.ts";
 import { chosen, groupWithheld, judge } from "../choose.ts";
 import { maySwitch } from "../connection.ts";
-import { estimateTokens, fitBudget } from "../fit.ts";
+import { fitBudget } from "../fit.ts";
 import { listedSchema, signatureFor, toListedTool } from "../signature.ts";
 import { defineEntryTool, type ToolCall } from "../tool.ts";
 
@@ -40,7 +41,7 @@ function underCap(call: ToolCall, actions: readonly Action[]): { kept: readonly 
   const kept: Action[] = [];
   const over: Action[] = [];
   for (const action of actions) {
-    left -= estimateTokens(toListedTool(call.connection, action, call.named));
+    left -= estimateJson(toListedTool(call.connection, action, call.named));
     if (left >= 0) kept.push(action);
     else over.push(action);
   }

@@ -7,7 +7,8 @@ import { fitBudget } from "../fit.ts";
 import { fullSchema, listedSchema, signatureFor } from "../signature.ts";
 import { defineEntryTool, READS, type ToolCall } from "../tool.ts";
 
-const SCHEMA_BUDGET = 1_500;
+/** Tokens of the JSON: rows first, then input schemas, best first. */
+const BUDGET = 1_200;
 
 type Row = Record<string, unknown>;
 
@@ -85,7 +86,7 @@ export const gitlabFindAction = defineEntryTool({
       query: query.slice(0, 200),
       count: found.count,
       confident: found.confident,
-      results: fitBudget(variants, SCHEMA_BUDGET),
+      results: fitBudget(variants, BUDGET),
       ...(withheld.length > 0 ? { withheld } : {}),
       ...(found.suggestions.length > 0 ? { suggestions: found.suggestions } : {}),
     };

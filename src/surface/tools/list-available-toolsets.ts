@@ -32,10 +32,10 @@ function toRow(connection: Connection, toolset: Toolset, facts: Facts): Record<s
 }
 
 function toLine(row: Record<string, unknown>): string {
+  if (row.reason !== undefined) return `${row.name} – ${row.title}: not permitted, ${row.reason}`;
   const counts = EFFECTS.filter((effect) => row[effect] !== undefined).map((effect) => `${row[effect]} ${effect}`);
   const on = row.enabled === undefined ? "" : `; ${row.enabled} on`;
-  const off = row.reason === undefined ? "" : `; not permitted: ${row.reason}`;
-  return `${row.name} – ${row.title} (${counts.join(", ")}${on}${off})`;
+  return `${row.name} – ${row.title} (${counts.join(", ")}${on})`;
 }
 
 export const listAvailableToolsets = defineEntryTool({

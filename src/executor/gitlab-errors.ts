@@ -98,6 +98,11 @@ const conflict: Shaper = (words, target, _owner, { status }) => {
   return { code: "conflict", says: `${why}${quoted(words)}`, hint: `Nothing was changed. ${read}, then decide anew.` };
 };
 
+const afterOf = (headers: Answered["headers"]): ErrorDetail => {
+  const seconds = retryAfterOf(headers);
+  return seconds === undefined ? {} : { retry_after: seconds };
+};
+
 const limited: Shaper = (words, _target, owner, { headers }) => {
   const seconds = retryAfterOf(headers);
   const when = seconds === undefined ? "in a minute" : `in ${seconds} s`;
@@ -105,7 +110,7 @@ const limited: Shaper = (words, _target, owner, { headers }) => {
     code: "rate_limited",
     says: `too many requests from ${tokenOf(owner)}${quoted(words)}`,
     hint: `Nothing was done. Call again ${when}, and ask for more per call (limit: 100, batch.run) rather than more often.`,
-    detail: seconds === undefined ? {} : { retry_after: seconds },
+    detail: afterOf(headers),
   };
 };
 
@@ -115,14 +120,14 @@ const tooLarge: Shaper = (words) => ({
   hint: "Nothing was done. Send less at once: fewer filters, fewer files, a shorter text.",
 });
 
-const down: Shaper = (words, target, _owner, { status }) => ({
+const down: Shaper = (words, target, _owner, { status, headers }) => ({
   code: "gitlab_unavailable",
   says: `GitLab failed with ${status}${isHtml(words.text) ? "" : quoted(words)}`,
   hint:
     target.effect === "read"
       ? "The fault is GitLab's, not the call's. Try again in a minute; if it stays, tell whoever runs the instance."
       : "The fault is GitLab's. Look whether it was done before you try again; if it stays, tell whoever runs the instance.",
-  detail: target.check ? { check: target.check } : {},
+  detail: { ...(target.check ? { check: target.check } : {}), ...afterOf(headers) },
 });
 
 const BY_STATUS: Readonly<Record<number, Shaper>> = {

@@ -84,6 +84,12 @@ describe("Retry-After", () => {
     expect([sent.length, waits]).toEqual([1, []]);
   });
 
+  it("of a GitLab in maintenance is told", async () => {
+    answers("get", ISSUE, status(503, { "retry-after": "120" }));
+    const error = await failureOf(patient().source.run(READ(), contextOf()));
+    expect([error.code, error.detail.retry_after, sent.length]).toEqual(["gitlab_unavailable", 120, 1]);
+  });
+
   it("of a write is told, and the write not repeated", async () => {
     answers("post", ISSUES, status(429, { "retry-after": "1" }));
     const error = await failureOf(patient().source.run(CREATE(), contextOf()));

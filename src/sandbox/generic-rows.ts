@@ -44,7 +44,12 @@ const capital = (words: string) => words.replaceAll("_", " ").replace(/(^| )[a-z
 export const thing = (item: string) => {
   const name = lastName(item);
   if (/_i?id$/.test(name)) return capital(name.replace(/_i?id$/, ""));
-  return capital((parentOf(item).split("/").at(-1) ?? "").replace(/ies$/, "y").replace(/(ch|sh|ss|x)es$/, "$1").replace(/s$/, ""));
+  return capital(
+    (parentOf(item).split("/").at(-1) ?? "")
+      .replace(/ies$/, "y")
+      .replace(/(ch|sh|ss|x)es$/, "$1")
+      .replace(/s$/, ""),
+  );
 };
 
 /** @throws 404 */

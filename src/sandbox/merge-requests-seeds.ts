@@ -183,9 +183,23 @@ function seedOne(world: World, project: Project, seed: SeedMergeRequest): void {
 
 const visible = (request: Request, row: MergeRequest) => canSeeProject(request.world, request.user, targetProject(request.world, row));
 
-function withIssue(request: Request, issue: Issue, of: typeof closingIssues): Json[] {
-  const rows = mergeRequestsOf(request.world).filter((row) => visible(request, row) && of(request.world, row).includes(issue));
-  return rows.map((row) => mergeRequestJson(request, row));
+type Naming = typeof closingIssues;
+
+/** Which issues each merge request names, found once a request: a list of issues asks for every one of its rows. */
+const found = new WeakMap<Request, Map<Naming, Map<MergeRequest, Issue[]>>>();
+
+function namedBy(request: Request, of: Naming): Map<MergeRequest, Issue[]> {
+  const known = found.get(request) ?? new Map<Naming, Map<MergeRequest, Issue[]>>();
+  found.set(request, known);
+  const rows = () => mergeRequestsOf(request.world).filter((row) => visible(request, row));
+  const named = known.get(of) ?? new Map(rows().map((row) => [row, of(request.world, row)]));
+  known.set(of, named);
+  return named;
+}
+
+function withIssue(request: Request, issue: Issue, of: Naming): Json[] {
+  const rows = [...namedBy(request, of)].filter(([, issues]) => issues.includes(issue));
+  return rows.map(([row]) => mergeRequestJson(request, row));
 }
 
 function search(request: Request, text: string, projects: readonly Project[]): Json[] {

@@ -113,7 +113,7 @@ function fire(request: Request): Reply {
   if (!project || !trigger || !owner) throw notFound();
   const sent = (request.input.variables ?? {}) as Json;
   const variables = Object.entries(sent).map(([key, value]) => ({ key, value: String(value), variable_type: "env_var" }));
-  (trigger as { last_used: string | null }).last_used = world.now();
+  trigger.last_used = world.now();
   const pipeline = runFor(request, project, request.params.ref ?? text(request.input, "ref") ?? "", "trigger", owner, variables);
   return created(pipelineFull(world, pipeline));
 }

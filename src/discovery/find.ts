@@ -72,7 +72,7 @@ function correctors(index: SearchIndex): Pick<Lexicon, "corrector" | "correctorO
   const { english } = loadVocabulary();
   const weights = new Map<string, number>();
   for (const word of english.phrases.parts) if (word.length > 2 && /^[a-z]+$/.test(word)) weights.set(word, 0.1);
-  for (const [word, count] of index.words)
+  for (const [word, { count }] of index.words)
     if (word.length > 2 && /^[a-z]+$/.test(word)) weights.set(word, 0.1 + 0.06 * Math.log2(1 + count));
   const toTargets = (entries: Iterable<readonly [string, number]>): Target[] => [...entries].map(([word, weight]) => ({ word, weight }));
   let own: Corrector | undefined;

@@ -31,7 +31,7 @@ export interface SearchIndex {
   /** How telling a term is. */
   idf(term: string): number;
   /** Words as they stand in names and prose, and how often. */
-  readonly words: ReadonlyMap<string, number>;
+  readonly words: ReadonlyMap<string, { readonly count: number }>;
 }
 
 const EMPTY_WORDS = new Set([
@@ -61,15 +61,18 @@ const EMPTY_WORDS = new Set([
   "not",
 ]);
 
+/** The words of a merge request as one term. */
+const MERGE_REQUEST = "merg_request";
+
 /** Stems of a text; the words of a merge request become one term, since each alone means something else. */
 export function termsOf(words: readonly string[]): string[] {
   const terms: string[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? "";
-    const next = words[at + 1] ?? "";
-    const merges = (word === "merge" || word === "pull") && /^requests?$/.test(next);
+    const next = words[at + 1];
+    const merges = isMergeRequest(word, next);
     if (merges || word === "mr" || word === "mrs") {
-      terms.push("merg_request");
+      terms.push(MERGE_REQUEST);
       if (merges) at++;
     } else if (!EMPTY_WORDS.has(word)) terms.push(stem(word));
   }
@@ -107,44 +110,84 @@ interface Draft {
   field: number;
 }
 
-/** Gathers terms action by action, without a table for each. */
+/** A word of the texts: what it is counted under, and how often it was met. */
+interface Lexeme {
+  /** Nothing for words that say nothing. */
+  readonly entry: Draft | undefined;
+  count: number;
+}
+
+/** Gathers terms action by action, without a table for each and with one look-up a word. */
 interface Gatherer {
-  /** Adds a field's terms to the action that is being read; `words` is how long the field is. */
-  add(field: Field, terms: readonly string[], words: number): void;
-  /** Counts words of names and prose. */
-  note(words: readonly string[]): void;
+  readonly lexemes: ReadonlyMap<string, Lexeme>;
+  readonly postings: ReadonlyMap<string, Draft>;
+  /** Adds the words of a text as one field of the action that is being read. */
+  words(field: Field, words: readonly string[]): void;
+  /** Adds ready terms as one field. */
+  terms(field: Field, terms: readonly string[]): void;
   next(): void;
 }
 
-function createGatherer(postings: Map<string, Draft>, words: Map<string, number>): Gatherer {
+const isMergeRequest = (word: string, next: string | undefined) =>
+  (word === "merge" || word === "pull") && (next === "request" || next === "requests");
+
+function createGatherer(): Gatherer {
+  const lexemes = new Map<string, Lexeme>();
+  const postings = new Map<string, Draft>();
   let doc = -1;
   let field = 0;
+  let share = 0;
+  const entryOf = (term: string): Draft => {
+    const known = postings.get(term);
+    if (known) return known;
+    const entry: Draft = { docs: [], weights: [], field: 0 };
+    postings.set(term, entry);
+    return entry;
+  };
+  const lexemeOf = (word: string): Lexeme => {
+    const known = lexemes.get(word);
+    if (known) return known;
+    const lexeme: Lexeme = { entry: EMPTY_WORDS.has(word) ? undefined : entryOf(stem(word)), count: 0 };
+    lexemes.set(word, lexeme);
+    return lexeme;
+  };
+  const open = (name: Field, length: number) => {
+    const weights = WEIGHTS.fields[name];
+    field++;
+    share = weights.weight / (1 + WEIGHTS.lengthNorm * Math.max(0, length / weights.length - 1));
+  };
+  const count = (entry: Draft) => {
+    if (entry.field === field) return;
+    entry.field = field;
+    const last = entry.docs.length - 1;
+    if (entry.docs[last] === doc) entry.weights[last] = (entry.weights[last] as number) + share;
+    else {
+      entry.docs.push(doc);
+      entry.weights.push(share);
+    }
+  };
   return {
+    lexemes,
+    postings,
     next() {
       doc++;
     },
-    note(said) {
-      for (const word of said) words.set(word, (words.get(word) ?? 0) + 1);
-    },
-    add(name, terms, length) {
-      field++;
-      const weights = WEIGHTS.fields[name];
-      const share = weights.weight / (1 + WEIGHTS.lengthNorm * Math.max(0, length / weights.length - 1));
-      for (const term of terms) {
-        let entry = postings.get(term);
-        if (!entry) {
-          entry = { docs: [], weights: [], field: 0 };
-          postings.set(term, entry);
-        }
-        if (entry.field === field) continue;
-        entry.field = field;
-        const last = entry.docs.length - 1;
-        if (entry.docs[last] === doc) entry.weights[last] = (entry.weights[last] as number) + share;
-        else {
-          entry.docs.push(doc);
-          entry.weights.push(share);
-        }
+    words(name, words) {
+      open(name, words.length);
+      for (let at = 0; at < words.length; at++) {
+        const word = words[at] as string;
+        const lexeme = lexemeOf(word);
+        lexeme.count++;
+        if (isMergeRequest(word, words[at + 1])) {
+          lexemeOf(words[++at] as string).count++;
+          count(entryOf(MERGE_REQUEST));
+        } else if (word === "mr" || word === "mrs") count(entryOf(MERGE_REQUEST));
+        else if (lexeme.entry) count(lexeme.entry);
       }
+    },
+    terms(name, terms) {
+      open(name, terms.length);
+      for (const term of terms) count(entryOf(term));
     },
   };
 }
@@ -157,44 +200,39 @@ function paramNames(action: Action): readonly string[] {
 
 /** Reads one action: all its fields, each with its weight. */
 function read(action: Action, into: Gatherer): void {
-  const addText = (field: Field, text: string) => {
-    const words = wordsOf(text);
-    into.note(words);
-    const terms = termsOf(words);
-    into.add(field, terms, words.length);
-    return terms;
-  };
-  const addNames = (field: Field, names: readonly string[]) => {
-    const terms = names.flatMap((name) => readName(name).terms);
-    into.add(field, terms, terms.length);
-  };
+  const idWords = wordsOf(action.id);
+  const phrases = (action.keywords ?? []).map(wordsOf);
   into.next();
-  into.add("pair", pairs(addText("id", action.id)), 1);
-  addText("tool", action.tool);
-  addText("title", action.title);
-  addText("about", action.about);
-  addText("toolset", action.toolset);
-  const keywords = action.keywords ?? [];
-  const phrases = keywords.map(wordsOf);
-  into.note(phrases.flat());
-  const phraseTerms = phrases.map(termsOf);
-  into.add("keywords", phraseTerms.flat(), phrases.flat().length);
-  into.add("pair", phraseTerms.flatMap(pairs), 1);
-  addText("aliases", (action.aliases ?? []).join(" "));
-  addNames(
+  into.words("id", idWords);
+  into.words("tool", wordsOf(action.tool));
+  into.words("title", wordsOf(action.title));
+  into.words("about", wordsOf(action.about));
+  into.words("toolset", wordsOf(action.toolset));
+  into.words("keywords", phrases.flat());
+  into.words("aliases", (action.aliases ?? []).flatMap(wordsOf));
+  into.terms("pair", pairs(termsOf(idWords)));
+  into.terms(
+    "pair",
+    phrases.flatMap((words) => pairs(termsOf(words))),
+  );
+  const literals = routesOf(action).flatMap(([, path]) => path.split("/").filter((part) => part !== "" && !part.startsWith("{")));
+  into.terms(
     "path",
-    routesOf(action).flatMap(([, path]) => path.split("/").filter((part) => !part.startsWith("{"))),
+    literals.flatMap((name) => readName(name).terms),
   );
-  const names = paramNames(action);
-  addNames("params", names);
-  into.add(
+  const names = paramNames(action).map(readName);
+  into.terms(
+    "params",
+    names.flatMap(({ terms }) => terms),
+  );
+  into.terms(
     "paramName",
-    names.map((name) => readName(name).whole),
-    1,
+    names.map(({ whole }) => whole),
   );
-  addNames(
+  const values = Object.values(action.params).flatMap((shape) => shape.enum ?? shape.items?.enum ?? []);
+  into.terms(
     "enums",
-    Object.values(action.params).flatMap((shape) => shape.enum ?? shape.items?.enum ?? []),
+    values.flatMap((name) => readName(name).terms),
   );
 }
 
@@ -219,10 +257,9 @@ const EFFECTS = ["read", "write", "destructive"];
 
 /** The index over all actions. Building it reads every row once. */
 export function buildIndex(actions: readonly Action[]): SearchIndex {
-  const words = new Map<string, number>();
-  const postings = new Map<string, Draft>();
-  const gatherer = createGatherer(postings, words);
+  const gatherer = createGatherer();
   for (const action of actions) read(action, gatherer);
+  const { postings, lexemes } = gatherer;
   for (const { weights } of postings.values())
     for (let at = 0; at < weights.length; at++) weights[at] = (weights[at] as number) / ((weights[at] as number) + WEIGHTS.saturation);
   const idf = (term: string) => {
@@ -245,5 +282,5 @@ export function buildIndex(actions: readonly Action[]): SearchIndex {
       prior: priorOf(action),
     };
   });
-  return { docs, postings, idf, words };
+  return { docs, postings, idf, words: lexemes };
 }

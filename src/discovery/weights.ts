@@ -3,7 +3,7 @@ export const WEIGHTS = {
   /** Weight of a field and the number of words up to which it is not long. */
   fields: {
     id: { weight: 3, length: 4 },
-    pair: { weight: 2.4, length: 1 },
+    pair: { weight: 2.4, length: 1_000 },
     tool: { weight: 1.6, length: 5 },
     title: { weight: 1.6, length: 5 },
     about: { weight: 0.9, length: 12 },
@@ -12,7 +12,7 @@ export const WEIGHTS = {
     aliases: { weight: 0.8, length: 8 },
     path: { weight: 0.5, length: 6 },
     params: { weight: 0.4, length: 20 },
-    paramName: { weight: 2.5, length: 1 },
+    paramName: { weight: 2.5, length: 1_000 },
     enums: { weight: 0.35, length: 10 },
   },
   lengthNorm: 0.25,

@@ -1,5 +1,5 @@
 import type { Environment } from "../config/environment.ts";
-import { SettingsError } from "../config/fault.ts";
+import { SettingsError, shown } from "../config/fault.ts";
 import { loadSettings } from "../config/load.ts";
 import { usage } from "../config/usage.ts";
 import { BridgeError } from "../errors.ts";
@@ -37,7 +37,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 /** A word in front of the flags is a command; without one the server is served. */
 export async function run(host: Host): Promise<void> {
   const [first = "", ...rest] = host.argv;
-  if (["--help", "-h", "help"].includes(first)) return console.log(usage());
+  if (host.argv.some((word) => word === "--help" || word === "-h") || first === "help") return console.log(usage());
   if (["--version", "-v", "version"].includes(first)) return console.log(VERSION);
   const isWord = first !== "" && !first.startsWith("-");
   const command = COMMANDS[isWord ? first : "serve"];
@@ -45,7 +45,7 @@ export async function run(host: Host): Promise<void> {
     if (!command) {
       const near = nearest(first, Object.keys(COMMANDS))[0];
       throw new SettingsError(
-        `There is no command "${first}"${near ? `; the nearest is "${near}"` : ""}. Commands: ${Object.keys(COMMANDS).join(", ")}.`,
+        `There is no command ${shown(first)}${near ? `; the nearest is "${near}"` : ""}. Commands: ${Object.keys(COMMANDS).join(", ")}.`,
       );
     }
     await command(isWord ? rest : host.argv, host);

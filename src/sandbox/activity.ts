@@ -1,5 +1,6 @@
 import { visibleProjects } from "./access.ts";
 import { userBasic } from "./entities.ts";
+import { noteJson } from "./notes-store.ts";
 import type { ActivityEvent, Issuable, IssuableKind, Json, Project, Request, ResourceEvent, Todo, User, World } from "./types.ts";
 
 /** A line in the activity feed of project and author. */
@@ -61,6 +62,7 @@ export function addResourceEvent(world: World, event: Omit<ResourceEvent, "id" |
 
 export function eventJson(world: World, event: ActivityEvent): Json {
   const author = userBasic(world, event.author_id);
+  const note = event.note_id === undefined ? undefined : world.notes.find(({ id }) => id === event.note_id);
   return {
     id: event.id,
     project_id: event.project_id,
@@ -74,6 +76,7 @@ export function eventJson(world: World, event: ActivityEvent): Json {
     author,
     imported: false,
     imported_from: "none",
+    ...(note ? { note: noteJson(world, note) } : {}),
     ...(event.push_data ? { push_data: event.push_data } : {}),
     author_username: author?.username,
   };

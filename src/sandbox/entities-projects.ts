@@ -1,5 +1,6 @@
 import { groupOf, lookUpGroup } from "./access.ts";
 import { userBasic } from "./entities.ts";
+import { atRest } from "./entity-fields.ts";
 import { without } from "./reply.ts";
 import { sharesJson } from "./shares.ts";
 import { type Group, type Json, type Project, ROLE, type User, type World } from "./types.ts";
@@ -84,13 +85,33 @@ function permissions(world: World, project: Project, user: User | undefined): Js
   return { project_access: shown(personal), group_access: shown(inherited) };
 }
 
+/** Parts of a project or group that are shown only when asked for, or only where there is something to show. */
+const ON_REQUEST = [
+  "license",
+  "license_url",
+  "custom_attributes",
+  "statistics",
+  "root_storage_statistics",
+  "forked_from_project",
+  "owner",
+  "permissions",
+  "projects",
+  "shared_projects",
+  "shared_with_groups",
+  "ldap_group_links",
+  "saml_group_links",
+];
+
 /** A whole project; settings that were sent come back over the defaults. */
 export function projectFull(world: World, project: Project, user?: User): Json {
   const self = `${world.url}/api/v4/projects/${project.id}`;
   const from = world.projects.find(({ id }) => id === project.forked_from_id);
   const open = world.issues.filter((issue) => issue.project_id === project.id && issue.state === "opened").length;
+  const owner = world.users.find(({ username }) => username === project.namespace);
   return {
+    ...atRest("APIEntitiesProjectWithAccess", ON_REQUEST),
     ...projectBasic(world, project),
+    ...(owner ? { owner: userBasic(world, owner.id) } : {}),
     container_registry_image_prefix: `${world.url.replace(/^https?:\/\//, "")}/${project.path_with_namespace}`,
     _links: {
       self,
@@ -185,6 +206,7 @@ function projectDefaults(project: Project): Json {
 
 export function groupJson(world: World, group: Group): Json {
   return {
+    ...atRest("APIEntitiesGroup", ON_REQUEST),
     id: group.id,
     web_url: `${world.url}/groups/${group.full_path}`,
     name: group.name,

@@ -1,18 +1,8 @@
 import { lookUpGroup, lookUpProject } from "./access.ts";
 import { userBasic, userPublic } from "./entities.ts";
 import { groupJson, projectBasic, projectFull } from "./entities-projects.ts";
-import { fixture } from "./fixtures.ts";
+import { entityFields } from "./entity-fields.ts";
 import type { Json, Request } from "./types.ts";
-
-type Fields = Readonly<Record<string, string>>;
-
-let known: Readonly<Record<string, Fields>> | undefined;
-
-/** Field names and types of an entity. */
-export function entityFields(name: string | undefined): Fields {
-  known ??= fixture<Record<string, Fields>>("entities");
-  return (name && known[name]) || {};
-}
 
 /** What a field holds by its name alone, where the name says enough. */
 const BY_NAME: Readonly<Record<string, (request: Request) => unknown>> = {

@@ -1,10 +1,11 @@
 import { loadActions } from "../catalog/load.ts";
 import { routesOf } from "../catalog/route.ts";
 import type { Action, Route } from "../catalog/types.ts";
+import { entityFields } from "./entity-fields.ts";
 import { invalid, notFound } from "./errors.ts";
 import { fixture } from "./fixtures.ts";
 import { checkCaller, checkInput, sentFields } from "./generic-check.ts";
-import { entityFields, filled } from "./generic-fill.ts";
+import { filled } from "./generic-fill.ts";
 import { findRow, isItem, keyOf, lastName, NAMES, nameless, parentOf, requireRow, rowsOf, thing } from "./generic-rows.ts";
 import { text } from "./input.ts";
 import { paged } from "./paging.ts";

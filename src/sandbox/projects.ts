@@ -1,4 +1,4 @@
-import { findProject, groupLevel, lookUpGroup, oldPaths, requireUser } from "./access.ts";
+import { findProject, groupLevel, lookUpGroup, oldPaths, projectLevel, requireUser } from "./access.ts";
 import { projectBasic, projectFull } from "./entities-projects.ts";
 import { failure, forbidden, invalid, notFound } from "./errors.ts";
 import { flag, oneOf, required, text, texts } from "./input.ts";
@@ -149,6 +149,30 @@ function update(request: Request): Reply {
   return ok(projectFull(world, project, request.user));
 }
 
+/** Sizes are made up, the count of commits is the repository's business. */
+const STATISTICS = {
+  commit_count: 0,
+  storage_size: 4_194_304,
+  repository_size: 3_145_728,
+  wiki_size: 0,
+  lfs_objects_size: 0,
+  job_artifacts_size: 1_048_576,
+  pipeline_artifacts_size: 0,
+  packages_size: 0,
+  snippets_size: 0,
+  uploads_size: 0,
+  container_registry_size: 0,
+};
+
+function one(request: Request): Reply {
+  const project = findProject(request);
+  const { world, user } = request;
+  if (!user) return ok(projectBasic(world, project));
+  const counted = flag(request.query, "statistics") === true && projectLevel(world, user, project) >= ROLE.reporter;
+  const license = flag(request.query, "license") === true ? { license_url: null, license: null } : {};
+  return ok({ ...projectFull(world, project, user), ...license, ...(counted ? { statistics: STATISTICS } : {}) });
+}
+
 const archive =
   (archived: boolean) =>
   (request: Request): Reply => {
@@ -244,14 +268,7 @@ export const projectBehaviours: readonly Behaviour[] = [
     if (!requireUser(request).admin) throw forbidden();
     return create(request, findUser(request));
   }),
-  get(
-    "/projects/{project_id}",
-    (request) => {
-      const project = findProject(request);
-      return ok(request.user ? projectFull(request.world, project, request.user) : projectBasic(request.world, project));
-    },
-    { jobToken: true },
-  ),
+  get("/projects/{project_id}", one, { jobToken: true }),
   put("/projects/{project_id}", update),
   del("/projects/{project_id}", remove),
   post("/projects/{project_id}/restore", restore),

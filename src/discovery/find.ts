@@ -149,7 +149,10 @@ function search(query: string, built: Built): Hit[] {
   return scoreAll(mended, built.index);
 }
 
-/** Destructive actions without a licence stand behind everything else, and never alone. */
+/**
+ * A destructive action that was not asked for in so many words never stands first, and never alone: without a better answer among what
+ * the caller may use, it is left out. Only a caller who filters for destructive actions has asked for them otherwise.
+ */
 function guard(hits: readonly Hit[], built: Built, exact: ReadonlySet<number>): Hit[] {
   const free = (hit: Hit) => hit.licensed || exact.has(hit.doc);
   const isSafe = (hit: Hit) => built.index.docs[hit.doc]?.action.effect !== "destructive" || free(hit);
@@ -171,14 +174,7 @@ function rank(query: string, built: Built): { hits: Hit[]; exact: Set<number> } 
   const missing = [...lift].filter(([doc]) => !found.some((hit) => hit.doc === doc));
   for (const [doc, score] of missing) lifted.push({ doc, score, coverage: 1, licensed: true });
   const exact = new Set(names.whole);
-  return {
-    hits: guard(
-      lifted.sort((a, b) => b.score - a.score || a.doc - b.doc),
-      built,
-      exact,
-    ),
-    exact,
-  };
+  return { hits: lifted.sort((a, b) => b.score - a.score || a.doc - b.doc), exact };
 }
 
 function isConfident(hits: readonly Hit[], exact: ReadonlySet<number>): boolean {
@@ -220,7 +216,8 @@ export function createFinder(actions: () => readonly Action[]): Finder {
         const action = known.index.docs[hit.doc]?.action;
         return action !== undefined && options.permitted(action);
       };
-      const allowed = scoped.filter((hit) => hit.score >= best * WEIGHTS.cut && isAllowed(hit));
+      const permitted = scoped.filter((hit) => hit.score >= best * WEIGHTS.cut && isAllowed(hit));
+      const allowed = options.effect === "destructive" ? permitted : guard(permitted, known, exact);
       const limit = Math.min(50, Math.max(1, Math.trunc(options.limit ?? 5) || 5));
       const withheld = scoped.filter((hit) => hit.score >= best * WEIGHTS.withheldCut && !isAllowed(hit)).slice(0, 10);
       return {

@@ -116,6 +116,20 @@ describe("destructive actions", () => {
     expect(createFinder(() => only).find("brnch dleete", { permitted: everything }).results).toEqual([]);
   });
 
+  it("are not promoted by what the caller may not use or did not ask for", () => {
+    for (const query of ["delte brnch", "rmeove mmber", "unprotct brnch"]) {
+      const narrowed = find(query, { permitted: ({ effect }) => effect !== "read", limit: 50 });
+      expect(narrowed.results[0]?.action.effect).not.toBe("destructive");
+    }
+    expect(find("brnch", { permitted: ({ effect }) => effect === "destructive" }).results).toEqual([]);
+  });
+
+  it("are given to a caller who filters for them", () => {
+    const answer = find("branch", { effect: "destructive" });
+    expect(answer.results.length).toBeGreaterThan(0);
+    expect(answer.results.every(({ action }) => action.effect === "destructive")).toBe(true);
+  });
+
   it("any one-letter mistake in the verb takes the lead away", () => {
     const rows = actions.filter(({ effect, id }) => effect === "destructive" && id.endsWith(".delete"));
     fc.assert(

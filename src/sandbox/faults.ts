@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Fault } from "./types.ts";
+import type { Fault } from "./types-sandbox.ts";
 
 interface Active {
   readonly fault: Fault;

@@ -10,10 +10,12 @@ import { answerGraphql } from "./graphql.ts";
 import { PARTS } from "./parts.ts";
 import { send } from "./response.ts";
 import { createRouter, type Router } from "./router.ts";
-import type { Json, Method, Part, RecordedRequest, Reply, Request, Sandbox, TokenName, World } from "./types.ts";
+import type { Json, Method, Part, Reply, Request, World } from "./types.ts";
+import type { RecordedRequest, Sandbox, TokenName } from "./types-sandbox.ts";
 import { createWorld } from "./world.ts";
 
-export type { Fault, RecordedRequest, Sandbox, World } from "./types.ts";
+export type { World } from "./types.ts";
+export type { Fault, RecordedRequest, Sandbox } from "./types-sandbox.ts";
 
 export interface SandboxOptions {
   /** A free one where absent. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { type Sandbox, startSandbox } from "../../src/sandbox/server.ts";
-import type { TokenName } from "../../src/sandbox/types.ts";
+import type { TokenName } from "../../src/sandbox/types-sandbox.ts";
 
 export interface Answer {
   readonly status: number;

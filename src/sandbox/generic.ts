@@ -51,11 +51,11 @@ async function checkParents(request: Request, served: Served): Promise<void> {
 
 const DEFAULT_STATUS: Readonly<Record<string, number>> = { GET: 200, POST: 201, PUT: 200, PATCH: 200, DELETE: 204 };
 
-/** `json` with the status that the route has; wrapped where the route answers a list. */
+/** `json` with the status that the route has; wrapped where a write answers a list. */
 function reply(served: Served, json: unknown): Reply {
   const [method, path] = served.route;
   const status = served.statuses[`${method} ${nameless(path)}`] ?? DEFAULT_STATUS[method] ?? 200;
-  const wrapped = served.action.returns === "array" && !Array.isArray(json) ? [json] : json;
+  const wrapped = method !== "GET" && served.action.returns === "array" && !Array.isArray(json) ? [json] : json;
   return status === 204 ? { status } : { status, json: wrapped };
 }
 

@@ -14,12 +14,15 @@ import { createFacts } from "./facts.ts";
 import { createRequest, type Request } from "./gitbeaker.ts";
 import { runGraphql } from "./graphql-run.ts";
 import { type ListParts, runList } from "./listing.ts";
+import { createTitles, type Read } from "./lookups.ts";
 import { createNetwork } from "./network.ts";
 import { nextPosition, toPagingQuery, totalOf } from "./page.ts";
 import type { People } from "./param-people.ts";
+import type { Titles } from "./param-titles.ts";
 import { createRequesterFn, type Reply, type RequesterParts, type Sending } from "./requester.ts";
 import { notesOf, projectOf, roomOf, shapeRows, toFileOutcome, toRawOutcome, toValueOutcome } from "./result.ts";
 import { hideSecrets, prepareDelivery } from "./secrets.ts";
+import { didOf, missingLabels } from "./silent.ts";
 import { isPlain } from "./slim.ts";
 import type { Target } from "./target.ts";
 import { toWire, type WireRequest } from "./wire.ts";
@@ -40,8 +43,8 @@ export interface GitLabOptions extends Partial<Pick<RequesterParts, "firstWait" 
 export interface GitLabSource extends Source {
   /** Asks GitLab, once per credential, who the caller is and what GitLab it is; failures stay unknown. */
   facts(context: CallContext): Promise<Facts>;
-  /** How names of people become ids for this caller. */
-  people(context: CallContext): People;
+  /** How names of people and titles become ids for this caller. */
+  people(context: CallContext): People & Titles;
   close(): Promise<void>;
 }
 
@@ -153,13 +156,17 @@ async function read(call: Call, context: CallContext, parts: Parts): Promise<Out
   return { ...outcome, ...notesOf(call, outcome.items) };
 }
 
+/** What a look before a write may take; then the write goes out without it. */
+const LOOK_MS = 5_000;
+
 async function write(call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
   const { settings, secretsDirectory } = parts.options;
   const wire = toWire(call);
   const vault = await prepareDelivery(call.action, settings, secretsDirectory);
   try {
+    const missing = await missingLabels(call, readFor(parts, context, AbortSignal.any([context.signal, AbortSignal.timeout(LOOK_MS)])));
     const reply = await send(wire, call, context, parts);
-    return await toWriteOutcome(reply, call, settings, vault);
+    return { ...(await toWriteOutcome(reply, call, settings, vault)), ...didOf(missing, reply.body) };
   } catch (error) {
     await vault?.drop().catch(() => undefined);
     throw error;
@@ -225,6 +232,11 @@ async function get(parts: Parts, path: string, template: string, context: CallCo
   return (await parts.request("GET", bare, { searchParams, signal, sending: { template, effect: "read", target, ...credential } })).body;
 }
 
+const readFor =
+  (parts: Parts, context: CallContext, signal = context.signal): Read =>
+  (path, template) =>
+    get(parts, path, template, context, signal);
+
 async function resolveUser(parts: Parts, username: string, context: CallContext): Promise<number | undefined> {
   const found = await get(parts, `/users?${new URLSearchParams({ username })}`, "/users", context, context.signal);
   const user = Array.isArray(found) ? found.find((one) => isPlain(one) && typeof one.id === "number") : undefined;
@@ -254,6 +266,7 @@ export function createGitLabSource(options: GitLabOptions): GitLabSource {
     people: (context) => ({
       self: async () => (await facts(context)).user,
       resolveUser: (username) => resolveUser(parts, username, context),
+      ...createTitles(readFor(parts, context)),
     }),
     close: () => network.close(),
   };

@@ -3,12 +3,14 @@ import { RESERVED, requiredParams, toSignature, validatorOf } from "../catalog/s
 import type { Action, JsonSchema, Param, Shape, Wanted } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { toFullPath } from "./identifiers.ts";
+import { takeDraft, titleFor } from "./param-draft.ts";
 import { toCanonicalNames } from "./param-names.ts";
 import { holdsPeople, type People, resolvePeople } from "./param-people.ts";
 import { fillTargets } from "./param-targets.ts";
+import { holdsTitle, resolveTitles, type Titles } from "./param-titles.ts";
 import { fromJsonText, type Reading, readValue } from "./param-values.ts";
 
-export interface NormalizeOptions extends People {
+export interface NormalizeOptions extends People, Titles {
   /** Address of the GitLab instance. */
   readonly instance: string;
   /** The current project; asked for only when a call names none. */
@@ -217,7 +219,7 @@ function readValues(
 
 /**
  * What a caller sent, as the action's canonical and validated parameters. Everything that people are known to send is understood;
- * the rest is refused, all problems of a call at once. People are looked up only when everything else is right.
+ * the rest is refused, all problems of a call at once. People and titles are looked up only when everything else is right.
  * @throws BridgeError invalid_params
  */
 export async function normalizeParams(action: Action, raw: unknown, options: NormalizeOptions): Promise<Normalized> {
@@ -229,7 +231,8 @@ export async function normalizeParams(action: Action, raw: unknown, options: Nor
     findings.refuse(action, options);
     return relayed;
   }
-  const { values, addresses, problems, nearest } = toCanonicalNames(action, given);
+  const { given: bare, draft } = takeDraft(action, given, reading);
+  const { values, addresses, problems, nearest } = toCanonicalNames(action, bare);
   for (const [field, problem] of problems) findings.add(field, problem);
   findings.nearest.push(...nearest);
   dropNothing(values, action);
@@ -237,10 +240,15 @@ export async function normalizeParams(action: Action, raw: unknown, options: Nor
   fillTargets(action, values, addresses, options.instance, findings);
   fillProject(action, values, options);
   checkMissing(action, values, findings);
-  const plain = readValues(action, values, reading, (name) => !holdsPeople(name));
+  const named = (name: string) => holdsPeople(name) || holdsTitle(name);
+  const plain = readValues(action, values, reading, (name) => !named(name));
   findings.refuse(action, options);
   await resolvePeople(action, values, options, findings);
-  const params = Object.fromEntries([...plain, ...readValues(action, values, reading, holdsPeople)]);
+  await resolveTitles(action, values, options, findings);
+  findings.refuse(action, options);
+  const params = Object.fromEntries([...plain, ...readValues(action, values, reading, named)]);
+  const title = draft === undefined ? undefined : await titleFor(draft, params, options, findings);
+  if (title !== undefined) params.title = title;
   findings.refuse(action, options);
   checkExclusive(params, findings);
   checkRoute(action, params, findings);

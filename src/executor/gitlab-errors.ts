@@ -30,16 +30,20 @@ const scopeFor = (target: Target) => (target.effect === "read" ? "read_api" : "a
 
 const quoted = (words: Words) => (words.text ? `: "${maskForms(words.text)}"` : "");
 
+/** Where a token is made, with which scope, and where it goes. */
+function tokenAdvice(target: Target, owner: Owner): string {
+  const bring = owner === "caller" ? "send it as PRIVATE-TOKEN or Authorization: Bearer" : "give it to this server as GITLAB_TOKEN";
+  return `Create a token at ${tokenPage(target)} with scope ${scopeFor(target)}, and ${bring}.`;
+}
+
 /** No credential, or one that GitLab does not take. */
 export function unauthenticated(target: Target, owner: Owner, words?: Words): BridgeError {
-  const where = `Create one at ${tokenPage(target)} with scope ${scopeFor(target)}`;
   const says =
     owner === "nobody"
       ? `needs a token, and there is none${words ? quoted(words) : ""}`
       : `${tokenOf(owner)} was not accepted${words ? quoted(words) : ""}`;
-  const bring = owner === "caller" ? "and send it as PRIVATE-TOKEN or Authorization: Bearer" : "and give it to this server as GITLAB_TOKEN";
   const old = owner === "nobody" ? "" : " The old one is wrong, expired or revoked.";
-  return new BridgeError("unauthenticated", `${nameOf(target)}: ${says}.`, `${where}, ${bring}.${old}`, {
+  return new BridgeError("unauthenticated", `${nameOf(target)}: ${says}.`, `${tokenAdvice(target, owner)}${old}`, {
     status: 401,
     setting: "GITLAB_TOKEN",
   });
@@ -88,7 +92,7 @@ const missing: Shaper = (words, target, owner) => {
   return {
     code: "not_found",
     says: `not found${quoted(words)}`,
-    hint: `One of these: ${reasons.join("; ")}. Check ids and paths by listing or searching${owner === "nobody" ? ", or give a token" : ""}.`,
+    hint: `One of these: ${reasons.join("; ")}. Check ids and paths by listing or searching.${owner === "nobody" ? ` ${tokenAdvice(target, owner)}` : ""}`,
   };
 };
 

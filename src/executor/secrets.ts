@@ -9,10 +9,10 @@ import { isPlain } from "./slim.ts";
 
 /** Fields that hold a secret whatever they stand in. */
 const SECRET_FIELD =
-  /^(?:(?:.*_)?(?:token|password|passphrase|private_key|api_key|webhook_url)|secret|client_secret|aws_secret_access_key|token_hash)$/;
+  /^(?:(?:.*_)?(?:token|secret|password|passphrase|private_key|api_key|license_key|account_key|user_key|webhook_url)|aws_secret_access_key|token_hash|webhook|pin)$/;
 
-/** Actions whose `value` is that of a CI variable, by the way their paths and entities are named. */
-const isVariable = (row: Pick<ActionRow, "id" | "entity">) => /variable/i.test(row.id) || /Variable$/.test(row.entity ?? "");
+/** Actions whose `value` may be a secret: CI variables, URL variables and headers of webhooks, by the way they are named. */
+const isVariable = (row: Pick<ActionRow, "id" | "entity">) => /variable|custom_header/i.test(row.id) || /Variable$/.test(row.entity ?? "");
 
 /** An object that is a variable of CI: its value may be a secret, masked or not. */
 const looksLikeVariable = (value: Readonly<Record<string, unknown>>) =>

@@ -126,7 +126,7 @@ describe("codes", () => {
     const error = await failureOf(
       sourceOf({ token: undefined }).run({ ...call, action: { ...call.action, tier: "premium", since: "18.9" } }, contextOf()),
     );
-    expect(error.hint).toMatch(/does not exist.*hidden from anonymous readers.*premium.*18\.9.*give a token/);
+    expect(error.hint).toMatch(/does not exist.*hidden from anonymous readers.*premium.*18\.9.*personal_access_tokens with scope read_api/);
   });
 });
 

@@ -132,7 +132,8 @@ await floor.close();
 const enables: number[] = [];
 for (let round = 0; round < 7; round++) {
   const peer = await start(OURS, env);
-  await peer.call("gitlab_execute_action", { action: "metadata.get", params: {} });
+  // The first enabling asks GitLab who the caller is; that is known from then on.
+  await peer.enable("core");
   enables.push(await peer.enable("ci"));
   await peer.close();
 }

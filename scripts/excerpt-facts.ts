@@ -1,5 +1,6 @@
 /**
- * Cuts the facts about GitLab's operations down to those that the rows use: fixtures/facts/operations.json.
+ * Cuts the facts about GitLab's operations down to those that the rows use: fixtures/facts/operations.json,
+ * and lists all of them with their class: fixtures/facts/classes.json.
  *
  *   npx esbuild scripts/excerpt-facts.ts --bundle --platform=node --format=esm | node --input-type=module - path/to/operations.json
  */
@@ -21,6 +22,7 @@ interface Field {
 interface Operation {
   readonly method: string;
   readonly path: string;
+  readonly class: string;
   readonly rawPath?: string;
   readonly params: readonly Field[];
   readonly body?: { readonly fields: readonly Field[] };
@@ -33,6 +35,7 @@ interface Row {
 
 const DATA = "src/catalog/data";
 const OUT = "fixtures/facts/operations.json";
+const CLASSES = "fixtures/facts/classes.json";
 
 const skeleton = (method: string, path: string) => `${method} ${path.replace(/\{[^}]*\}/g, "{}")}`;
 
@@ -79,3 +82,5 @@ const lines = operations
   }))
   .map((operation) => JSON.stringify(operation));
 writeFileSync(OUT, `[\n${lines.join(",\n")}\n]\n`);
+const classes = operations.map(({ method, path, class: kind }) => JSON.stringify([kind, method, path]));
+writeFileSync(CLASSES, `[\n${classes.join(",\n")}\n]\n`);

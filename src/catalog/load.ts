@@ -5,7 +5,8 @@ import type { Action, ActionRow } from "./types.ts";
 /** Name of the source that our own rows belong to. */
 export const GITLAB = "gitlab";
 
-function readData<T>(name: string): T {
+/** A data file beside the rows. */
+export function readData<T>(name: string): T {
   return JSON.parse(readFileSync(new URL(`./data/${name}.json`, import.meta.url), "utf8")) as T;
 }
 

@@ -32,6 +32,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   sandbox: async (argv) => (await import("./sandbox.ts")).sandbox(argv),
   demo: async (_argv, host) => (await import("./demo.ts")).demo(host),
   docs: async () => (await import("./docs.ts")).docs(),
+  catalog: async (argv, host) => (await import("./catalog.ts")).catalog(argv, host),
 };
 
 /** A word in front of the flags is a command; without one the server is served. */

@@ -45,6 +45,16 @@ export const RESERVED: Readonly<Record<string, Reserved>> = {
     on: () => true,
   },
   full: { schema: { type: "boolean", description: "Whole objects instead of the chosen fields" }, listed: false, on: () => true },
+  tail: { schema: { type: "integer", minimum: 1, description: "Only the last lines" }, listed: true, on: isText },
+  grep: { schema: { type: "string", description: "Only lines with this text, or /pattern/i" }, listed: true, on: isText },
+  head: { schema: { type: "integer", minimum: 1, description: "Only the first lines" }, listed: false, on: isText },
+  context: {
+    schema: { type: "integer", minimum: 0, description: "Lines around each that grep or errors finds" },
+    listed: false,
+    on: isText,
+  },
+  lines: { schema: { type: "string", description: "A range of lines, e.g. 120-180" }, listed: false, on: isText },
+  errors: { schema: { type: "boolean", description: "Only lines that tell what went wrong" }, listed: false, on: isText },
   confirm: {
     schema: { type: "boolean", description: "true only after the user has agreed" },
     listed: true,
@@ -131,7 +141,7 @@ export function toSignature(action: Action, project = false): string {
   });
   if (action.effect === "destructive") parts.push("confirm?: boolean");
   if (isList(action)) parts.push("limit?", "cursor?");
-  else if (isText(action)) parts.push("cursor?");
+  else if (isText(action)) parts.push("tail?", "grep?", "cursor?");
   if (names.length < Object.keys(action.params).length) parts.push("…");
   return `${action.id}(${parts.join(", ")})`;
 }

@@ -148,6 +148,13 @@ export interface Wanted {
   /** GitLab's own page number, where a caller gave one instead of a cursor. */
   readonly page?: number;
   readonly all?: boolean;
+  /** Of a text: how many lines of its end or start, the lines that fit (with neighbours), a range, only the telling ones. */
+  readonly tail?: number;
+  readonly head?: number;
+  readonly grep?: string;
+  readonly context?: number;
+  readonly lines?: string;
+  readonly errors?: boolean;
   /** A part of a composite, which chooses from it and fits the whole: not cut to one answer's budget. Never set by a caller. */
   readonly part?: boolean;
 }

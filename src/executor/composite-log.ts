@@ -59,20 +59,24 @@ function choose(lines: readonly string[], max: number): Set<number> {
 }
 
 /**
- * The lines of a job log that tell why it failed: what looks like an error, with its neighbours, each kind of line once, in the
+ * Indices of the lines that tell why a job failed: what looks like an error, with its neighbours, each kind of line once, in the
  * order of the log; without any such line, the end of it.
  */
-export function tellingLines(log: string, max = 25, width = 200): string[] {
-  const lines = toPlainLines(log);
+export function tellingIndices(lines: readonly string[], max: number): number[] {
   const filled = lines.flatMap((line, index) => (line.trim() ? [index] : []));
   const chosen = choose(lines, max - 1);
   const farewell = filled.findLast((index) => FAREWELL.test(lines[index] ?? ""));
   if (chosen.size === 0) for (const index of filled.slice(-Math.min(max, 12))) chosen.add(index);
   if (farewell !== undefined) chosen.add(farewell);
-  const order = [...chosen].toSorted((a, b) => a - b);
+  return [...chosen].toSorted((a, b) => a - b);
+}
+
+/** The telling lines themselves, cut to a width; equal neighbours once. */
+export function tellingLines(log: string, max = 25, width = 200): string[] {
+  const lines = toPlainLines(log);
   const shown: string[] = [];
   let before = "";
-  for (const index of order) {
+  for (const index of tellingIndices(lines, max)) {
     const line = (lines[index] ?? "").slice(0, width);
     if (line.trim() !== before) shown.push(line);
     before = line.trim();

@@ -48,6 +48,12 @@ const WANTED: Readonly<Record<string, Shape>> = {
   select: { type: "array", items: { type: "string" } },
   full: { type: "boolean" },
   confirm: { type: "boolean" },
+  tail: { type: "integer" },
+  head: { type: "integer" },
+  grep: { type: "string" },
+  context: { type: "integer" },
+  lines: { type: "string" },
+  errors: { type: "boolean" },
 };
 
 /** Problems of one call, reported together; the first of a field counts. */
@@ -183,7 +189,8 @@ function readReserved(action: Action, values: Map<string, unknown>, reading: Rea
     const value = readValue(values.get(name), name, shape, reading);
     values.delete(name);
     if (value === undefined) continue;
-    if (shape.type === "integer" && Number(value) < 1) reading.problems.add(name, `expected 1 or more, got ${value}`);
+    const least = name === "context" ? 0 : 1;
+    if (shape.type === "integer" && Number(value) < least) reading.problems.add(name, `expected ${least} or more, got ${value}`);
     // GitLab itself gives 100 rows where more are asked for; the cursor leads on.
     found[name] = name === "limit" ? Math.min(Number(value), 100) : value;
   }

@@ -7,7 +7,8 @@ import { decodeCursor, encodeCursor } from "./page.ts";
 import { hideSecrets } from "./secrets.ts";
 import { select } from "./select.ts";
 import { isPlain, slim } from "./slim.ts";
-import { cleanLog, decodeText, windowBackward, windowForward } from "./text.ts";
+import { cleanLog, decodeText, type Window, windowBackward, windowForward } from "./text.ts";
+import { VIEW, type View, viewOf } from "./text-view.ts";
 
 export type ShapeSettings = Pick<Settings, "budget" | "revealSecrets">;
 
@@ -90,25 +91,52 @@ type TextOutcome = Extract<Outcome, { kind: "text" }>;
 
 const IS_LOG = /\/trace$/;
 
+/** Tokens of a log where nothing was said of how much: its end tells the most. */
+const MOST_LOG = 4_000;
+
+function roomForText({ wanted }: Call, settings: ShapeSettings, log: boolean): number {
+  const room = roomOf(settings, wanted);
+  const asked = VIEW.some((name) => wanted[name] !== undefined);
+  return log && !asked && !wanted.part ? Math.min(room, MOST_LOG) : room;
+}
+
+/** A cursor counts the lines that were chosen: it is good for the same choice only. */
+function cursorKey({ action, params, wanted }: Call): Pick<Call, "action" | "params"> {
+  const chosen = ["grep", "context", "lines", "errors"] as const;
+  return {
+    action,
+    params: { ...params, ...Object.fromEntries(chosen.flatMap((name) => (wanted[name] === undefined ? [] : [[name, wanted[name]]]))) },
+  };
+}
+
+function told(view: View, window: Window, { wanted }: Call, more: string): string {
+  if (wanted.lines !== undefined && !view.note)
+    return `a part: lines ${wanted.lines}, of these ${window.from}–${window.to} of ${window.of}${more}`;
+  return `${view.note ? "chosen lines" : "lines"} ${window.from}–${window.to} of ${window.of}${more}`;
+}
+
 /** A text as a window of whole lines: logs from their end, everything else from its start. */
 export function toTextOutcome(raw: string, call: Call, settings: ShapeSettings, about?: Readonly<Record<string, unknown>>): TextOutcome {
   const log = IS_LOG.test(call.route?.[1] ?? call.action.http?.[1] ?? "");
-  const start = call.wanted.cursor === undefined ? undefined : decodeCursor(call.wanted.cursor, call);
+  const seen = cursorKey(call);
+  const start = call.wanted.cursor === undefined ? undefined : decodeCursor(call.wanted.cursor, seen);
   if (start && start.kind !== "lines")
     throw new BridgeError("invalid_params", "cursor: belongs to a list, not to a text", "Leave cursor out to begin the text at its start.");
   const text = log ? cleanLog(raw) : raw;
-  const room = roomOf(settings, call.wanted);
-  const window = log ? windowBackward(text, room, start?.line) : windowForward(text, room, start?.line);
-  const whole = window.to - window.from + 1 >= window.of;
+  const view = viewOf(text, call.wanted, log);
+  const room = roomForText(call, settings, log);
+  const window = (view.backward ? windowBackward : windowForward)(view.text, room, start?.line, view.most);
+  const whole = view.whole && window.to - window.from + 1 >= window.of;
   const project = projectOf(call);
-  const more = window.next === undefined ? "" : `; page.next as cursor gives the lines ${log ? "before" : "after"}`;
+  const more = window.next === undefined ? "" : `; page.next as cursor gives the lines ${view.backward ? "before" : "after"}`;
   return {
     kind: "text",
     text: whole && !log ? text : window.text,
     ...(about ? { value: about } : {}),
-    ...(window.next === undefined ? {} : { page: { next: encodeCursor({ kind: "lines", line: window.next }, call) } }),
+    ...(window.next === undefined ? {} : { page: { next: encodeCursor({ kind: "lines", line: window.next }, seen) } }),
     ...(project === undefined ? {} : { project }),
-    ...(whole ? {} : { truncated: `lines ${window.from}–${window.to} of ${window.of}${more}` }),
+    ...(whole || (view.note && window.next === undefined) ? {} : { truncated: told(view, window, call, more) }),
+    ...(view.note === undefined ? {} : { hint: view.note }),
     untrusted: true,
   };
 }

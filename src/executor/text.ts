@@ -57,22 +57,22 @@ function fitting(lines: readonly string[], tokens: number): number {
   return lines.length;
 }
 
-/** The lines from `line` on that fit; a line that is too long alone is cut. */
-export function windowForward(text: string, tokens: number, line = 0): Window {
+/** The lines from `line` on that fit, `most` of them; a line that is too long alone is cut. */
+export function windowForward(text: string, tokens: number, line = 0, most = Number.POSITIVE_INFINITY): Window {
   const all = linesOf(text);
   const rest = all.slice(line);
-  const count = fitting(rest, tokens);
+  const count = Math.min(fitting(rest, tokens), most);
   const shown = count > 0 ? rest.slice(0, count) : rest.slice(0, 1).map((long) => `${headOf(long, tokens)}…`);
   const to = line + shown.length;
   return { text: shown.join("\n"), from: Math.min(line + 1, all.length), to, of: all.length, ...(to < all.length ? { next: to } : {}) };
 }
 
-/** The lines that end before `line` (or at the end of the text) and fit. */
-export function windowBackward(text: string, tokens: number, line?: number): Window {
+/** The lines that end before `line` (or at the end of the text) and fit, `most` of them. */
+export function windowBackward(text: string, tokens: number, line?: number, most = Number.POSITIVE_INFINITY): Window {
   const all = linesOf(text);
   const end = Math.min(line ?? all.length, all.length);
   const before = all.slice(0, end);
-  const count = fitting([...before].reverse(), tokens);
+  const count = Math.min(fitting([...before].reverse(), tokens), most);
   const shown = count > 0 ? before.slice(end - count) : before.slice(-1).map((long) => `${headOf(long, tokens)}…`);
   const start = end - shown.length;
   return { text: shown.join("\n"), from: Math.min(start + 1, all.length), to: end, of: all.length, ...(start > 0 ? { next: start } : {}) };

@@ -40,10 +40,15 @@ const canonical: Law = (rows) =>
       .map((name) => `${row.id} ${name}: not a canonical name`),
   );
 
+/** The bridge's arguments for texts: other actions may have a parameter of such a name. */
+const OF_TEXTS = ["tail", "grep", "head", "context", "lines", "errors"];
+
+const isReserved = (row: Action, name: string) => name in RESERVED && (!OF_TEXTS.includes(name) || RESERVED[name]?.on(row) === true);
+
 const reserved: Law = (rows) =>
   rows.flatMap((row) =>
     Object.keys(row.params)
-      .filter((name) => name in RESERVED || PAGING.includes(name))
+      .filter((name) => isReserved(row, name) || PAGING.includes(name))
       .map((name) => `${row.id} ${name}: the bridge's own argument`),
   );
 

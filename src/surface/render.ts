@@ -113,8 +113,8 @@ export function renderError(thrown: unknown): ToolResult {
   const lines = [
     `${error.code}: ${error.message}`,
     error.hint,
-    ...Object.entries(fields ?? {}).map(([name, problem]) => `${name}: ${problem}`),
-    ...(signature === undefined ? [] : [signature]),
+    ...Object.entries(fields ?? {}).flatMap(([name, problem]) => (error.message.includes(problem) ? [] : [`${name}: ${problem}`])),
+    ...(signature === undefined || error.hint.includes(signature) ? [] : [signature]),
     ...(check === undefined ? [] : [`check with ${check.action} ${JSON.stringify(check.params)}`]),
     ...(error.detail.setting === undefined ? [] : [`setting: ${error.detail.setting}`]),
     ...(request_id === undefined ? [] : [`request_id: ${request_id}`]),

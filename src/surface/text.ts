@@ -1,15 +1,20 @@
 /** Control characters are dropped: they could hide text from a reader. */
 const clean = (text: string) => text.replace(/[^\P{Cc}\t\n\r]/gu, "");
 
-function inline(value: unknown): string {
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** One line; objects inside other values stand in braces, lists of objects in brackets, so that it stays clear what belongs where. */
+function inline(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return "–";
   if (typeof value === "string") return clean(value).replace(/\s*\n\s*/g, " ⏎ ");
-  if (Array.isArray(value)) return value.map(inline).join(", ");
-  if (typeof value === "object")
-    return Object.entries(value)
-      .map(([key, inner]) => `${key}=${inline(inner)}`)
-      .join("; ");
-  return String(value);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => inline(item, depth + 1)).join(", ");
+    return depth > 0 || value.some(isObject) ? `[${items}]` : items;
+  }
+  if (!isObject(value)) return String(value);
+  const fields = Object.entries(value).map(([key, inner]) => `${key}=${inline(inner, depth + 1)}`);
+  return depth > 0 ? `{${fields.join("; ")}}` : fields.join("; ");
 }
 
 /** An object as `key: value` lines; long text keeps its own lines below its key. */
@@ -30,9 +35,6 @@ function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
   const lines = rows.map((row) => keys.map((key) => (row[key] === undefined ? "" : inline(row[key]).replaceAll("|", "¦"))).join(" | "));
   return [keys.join(" | "), ...lines].join("\n");
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The text form of a value: fewer tokens than JSON and nothing lost that the next call needs. */
 export function toLines(value: unknown): string {

@@ -88,3 +88,12 @@ describe("errors", () => {
     expect(JSON.stringify(result)).not.toContain("secret-thing");
   });
 });
+
+describe("the text form of nested values", () => {
+  it("keeps clear what belongs where", () => {
+    expect(toLines({ approvals: { left: 1, rules: [{ name: "A", by: ["x", "y"] }] }, labels: ["a", "b"] })).toBe(
+      "approvals: left=1; rules=[{name=A; by=[x, y]}]\nlabels: a, b",
+    );
+    expect(toLines([{ a: 1 }, { a: 2, b: { c: 3 } }])).toBe("a | b\n1 | \n2 | c=3");
+  });
+});

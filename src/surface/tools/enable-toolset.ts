@@ -111,7 +111,7 @@ function toText(entries: readonly Record<string, unknown>[], answer: Record<stri
     const withheld = (entry.withheld ?? []) as readonly Record<string, unknown>[];
     const more = entry.more as { actions: number; how: string } | undefined;
     return [
-      `${entry.toolset}: ${entry.status}, ${tools.length} tools`,
+      `${entry.toolset}: ${entry.status}, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`,
       ...tools.map((tool) => `  ${tool.name}: ${tool.signature ?? tool.action}`),
       ...withheld.map((group) => `  withheld: ${group.count}, ${group.reason}`),
       ...(more ? [`  ${more.actions} more actions: ${more.how}`] : []),

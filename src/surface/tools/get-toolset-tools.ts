@@ -56,7 +56,7 @@ export const getToolsetTools = defineEntryTool({
     const short = tools.some((row) => row.signature === undefined) && detail !== "names";
     const more = short ? ['Shortened. For one action: detail "schemas" with tools ["its name"].'] : [];
     return {
-      text: [`${toolset.name}: ${permitted.length} tools`, ...lines, ...refused, ...more].join("\n"),
+      text: [`${toolset.name}: ${permitted.length} ${permitted.length === 1 ? "tool" : "tools"}`, ...lines, ...refused, ...more].join("\n"),
       json: { toolset: toolset.name, tools, ...(groups.length > 0 ? { withheld: groups } : {}), ...(short ? { shortened: true } : {}) },
     };
   },

@@ -22,6 +22,8 @@ export const PATH_TYPES: Readonly<Record<string, { readonly type: string; readon
   record_identifier: { type: "string", why: "an id or an encoded key; one route states an integer" },
   project_id: { type: "string", why: "the id or the full path; the route of code search states an integer" },
   snippet_id: { type: "integer", why: "a record id; the storage routes state a string" },
+  state_name: { type: "string", why: "the name of a Terraform state; one route states an integer" },
+  vulnerability_id: { type: "integer", why: "a record id; the routes that change its state say a string" },
 };
 
 const TWICE = "routes of the family differ: one takes several values, the others one; one value is understood by all";
@@ -38,6 +40,7 @@ const grants = (id: string, params: Readonly<Record<string, readonly string[]>>)
 const KEY = "deploy_key_id";
 const CHANGE = ["id", "_destroy"];
 const FORM = "a list of objects; the facts show each field as a list, the way a form sends them";
+const SYMBOLS = "the document shows Ruby symbols; on the wire stand their plain names";
 
 /** Findings of the law about facts that are known and right as they are, word for word, and why. */
 export const DIFFERENCES: Readonly<Record<string, string>> = {
@@ -67,4 +70,7 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   "bulk_import.start entities.destination_name: type string, fact array": FORM,
   "bulk_import.start entities.migrate_projects: type boolean, fact array": FORM,
   "bulk_import.start entities.migrate_memberships: type boolean, fact array": FORM,
+  "dependency_list_export.create export_type: values dependency_list,csv,cyclonedx_1_6_json,json_array; fact :dependency_list,:csv,:cyclonedx_1_6_json,:json_array":
+    SYMBOLS,
+  "vulnerability.export_create report_data.dashboard_type: values project,group,instance; fact :project,:group,:instance": SYMBOLS,
 };

@@ -20,6 +20,7 @@ const MILD_DELETES: Readonly<Record<string, string>> = {
   "epic.child_remove": "a link; both epics stay",
   "epic.issue_remove": "a link; epic and issue stay",
   "epic.related_epic_remove": "a link; both epics stay",
+  "vulnerability.issue_link_delete": "a link; vulnerability and issue stay",
 };
 
 /** Words that make a POST, PUT or PATCH destructive. */

@@ -40,6 +40,8 @@ const PINNED: Readonly<Record<string, number>> = {
   notifications: 400,
   integrations: 1_700,
   admin: 2_000,
+  code_security: 1_050,
+  infrastructure: 750,
 };
 
 const tokensOf = (row: Action): number =>

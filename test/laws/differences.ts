@@ -24,6 +24,9 @@ export const PATH_TYPES: Readonly<Record<string, { readonly type: string; readon
   snippet_id: { type: "integer", why: "a record id; the storage routes state a string" },
   state_name: { type: "string", why: "the name of a Terraform state; one route states an integer" },
   vulnerability_id: { type: "integer", why: "a record id; the routes that change its state say a string" },
+  runner_id: { type: "integer", why: "a record id; the routes of controllers state a string" },
+  runner_controller_id: { type: "integer", why: "a record id; the routes of scopes state a string" },
+  slug: { type: "string", why: "the path of a wiki page; one route states an integer" },
 };
 
 const TWICE = "routes of the family differ: one takes several values, the others one; one value is understood by all";
@@ -41,6 +44,8 @@ const KEY = "deploy_key_id";
 const CHANGE = ["id", "_destroy"];
 const FORM = "a list of objects; the facts show each field as a list, the way a form sends them";
 const SYMBOLS = "the document shows Ruby symbols; on the wire stand their plain names";
+const BY_TYPE = "GitLab asks for it only with the kind of runner that needs it";
+const PEM = "GitLab takes the text itself as well as a file";
 
 /** Findings of the law about facts that are known and right as they are, word for word, and why. */
 export const DIFFERENCES: Readonly<Record<string, string>> = {
@@ -73,4 +78,10 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   "dependency_list_export.create export_type: values dependency_list,csv,cyclonedx_1_6_json,json_array; fact :dependency_list,:csv,:cyclonedx_1_6_json,:json_array":
     SYMBOLS,
   "vulnerability.export_create report_data.dashboard_type: values project,group,instance; fact :project,:group,:instance": SYMBOLS,
+  "runner.create group_id: required differs": BY_TYPE,
+  "runner.create project_id: required differs": BY_TYPE,
+  "pages_domain.create certificate: a file, but not binary": PEM,
+  "pages_domain.create key: a file, but not binary": PEM,
+  "pages_domain.update certificate: a file, but not binary": PEM,
+  "pages_domain.update key: a file, but not binary": PEM,
 };

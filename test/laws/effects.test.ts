@@ -49,6 +49,10 @@ const DESTRUCTIVE_WRITES: Readonly<Record<string, string>> = {
   "project.import_remote": "may overwrite a project",
   "project.import_s3": "may overwrite a project",
   "project.import_git": "may overwrite what a project holds",
+  "runner.token_reset": "ends the old token",
+  "runner.token_by_value_reset": "ends the old token",
+  "runner.registration_token_reset": "ends the old token",
+  "runner.instance_registration_token_reset": "ends the old token",
 };
 
 const methodOf = (row: Action) => row.http?.[0];

@@ -42,6 +42,15 @@ const PINNED: Readonly<Record<string, number>> = {
   admin: 2_000,
   code_security: 1_050,
   infrastructure: 750,
+  duo_agent_platform: 400,
+  environments: 2_150,
+  feature_flags: 1_000,
+  packages: 1_200,
+  pages: 600,
+  registry: 850,
+  runners: 1_100,
+  virtual_registries: 1_000,
+  wikis: 750,
 };
 
 const tokensOf = (row: Action): number =>

@@ -114,9 +114,8 @@ export function createBridge(options: BridgeOptions): Bridge {
           normalize: (context) => ({ instance: settings.url, project, ...source.people(context) }),
         });
       });
-      const session = createSession(() =>
-        atConnect(registry, { toolsets: chosen, tools: settings.tools, level: style.level }).filter((action) => policy.permits(action, {})),
-      );
+      const choice = { toolsets: chosen, tools: settings.tools, level: style.level };
+      const session = createSession(() => atConnect(registry, choice).filter((action) => policy.permits(action, {})), settings.settle);
       return { settings, policy, registry, session, runner, finder, facts, project, version };
     },
     createServer: (connection, link) =>

@@ -178,7 +178,7 @@ export async function demo(host: Host): Promise<void> {
   const sandbox = await startSandbox();
   const server: DemoServer = {
     command: host.node,
-    args: [host.script],
+    args: [host.script, "--settle=10000"],
     env: { GITLAB_URL: sandbox.url, GITLAB_TOKEN: sandbox.tokens.maria },
   };
   console.log(`GitLab toolset bridge: a tour on an embedded GitLab (${sandbox.url}), no account and no token needed.`);

@@ -214,6 +214,14 @@ export const OPTIONS = {
     group: "What is on",
     perRequest: true,
   }),
+  settle: option({
+    flag: "settle",
+    env: "GITLAB_BRIDGE_SETTLE",
+    kind: "value",
+    schema: integer(500, 0, 10_000),
+    about: "Milliseconds that enable_toolset waits for the client to ask for its list again",
+    group: "What is on",
+  }),
   splitExecute: option({
     flag: "split-execute",
     env: "GITLAB_BRIDGE_SPLIT_EXECUTE",

@@ -1,4 +1,5 @@
 import { EventEmitter } from "eventemitter3";
+import { otherName } from "../catalog/load.ts";
 import type { Action, Source, ToolsetRow } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
@@ -19,7 +20,7 @@ export interface Registry {
   toolset(name: string): Toolset | undefined;
   /** By tool name. */
   tool(name: string): Action | undefined;
-  /** By id, tool name or alias; a canonical id wins. @throws BridgeError unknown_action | ambiguous_alias */
+  /** By id, tool name, alias or another server's name; a canonical id wins. @throws BridgeError unknown_action | ambiguous_alias */
   resolve(name: string): Action;
   /** @throws BridgeError unknown_toolset naming the nearest. */
   requireToolset(name: string): Toolset;
@@ -83,6 +84,8 @@ function resolveIn(view: View, name: string): Action {
     throw new BridgeError("ambiguous_alias", `"${name}" may mean ${ids.join(" or ")}`, "Call again with one of these ids.", {
       nearest: ids,
     });
+  const other = view.byId.get(otherName(word) ?? "");
+  if (other) return other;
   const near = nearest(word, [...view.byId.keys(), ...view.byTool.keys()]);
   throw new BridgeError(
     "unknown_action",

@@ -1,9 +1,6 @@
 import { EventEmitter } from "eventemitter3";
 import type { Action } from "../catalog/types.ts";
 
-/** How long a client gets to ask for its list again after it was told of a change (ms). SDK handlers debounce by 300. */
-export const SETTLE_MS = 500;
-
 /**
  * One client's switches. `changed`: the client's own list became another one. `listed`: the client asked for its list.
  * Nothing here is shared between clients.
@@ -22,14 +19,17 @@ export interface Session {
   /** The client asked for its list. */
   listed(): void;
   /**
-   * Runs `tell` (which notifies the client) and waits up to SETTLE_MS for the client's `tools/list`.
+   * Runs `tell` (which notifies the client) and waits a while (`settleMs`) for the client's `tools/list`.
    * A client that once did not come is not waited for again. Resolves true if it came.
    */
   settle(tell: () => Promise<void>): Promise<boolean>;
 }
 
-/** @param atConnect what is on when the client connects; asked once, on first use. */
-export function createSession(atConnect: () => readonly Action[], settleMs: number = SETTLE_MS): Session {
+/**
+ * @param atConnect what is on when the client connects; asked once, on first use.
+ * @param settleMs how long a client gets to ask for its list again after it was told; handlers of the SDKs debounce by 300.
+ */
+export function createSession(atConnect: () => readonly Action[], settleMs: number): Session {
   const events = new EventEmitter<{ changed: []; listed: [] }>();
   let active: Map<string, Action> | undefined;
   let everSwitched = false;

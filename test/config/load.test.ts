@@ -33,6 +33,7 @@ const BAD: Record<OptionName, readonly [value: string, says: RegExp]> = {
   timeout: ["30s", /"30s" is not a whole number from 100 to 600000; the nearest is 30000/],
   retries: ["9", /"9" is not a whole number from 0 to 5; the nearest is 5/],
   concurrency: ["0", /from 1 to 64; the nearest is 1/],
+  settle: ["20000", /from 0 to 10000; the nearest is 10000/],
   caFile: [hole("CA"), /placeholder/],
   certFile: [hole("CERT"), /placeholder/],
   keyFile: [hole("KEY"), /placeholder/],

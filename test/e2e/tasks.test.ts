@@ -1,27 +1,5 @@
-import { afterEach, describe, expect, it } from "vitest";
-import { type Sandbox, startSandbox } from "../../src/sandbox/server.ts";
-import { type Agent, createAgent, type Form, type Way } from "../support/agent.ts";
-import { connectStdio, type TestClient } from "../support/clients.ts";
-
-const PROJECT = "acme/webshop";
-
-interface World {
-  readonly agent: Agent;
-  readonly sandbox: Sandbox;
-  /** What GitLab itself says now, asked without the bridge. */
-  readonly ask: (path: string) => Promise<never>;
-}
-
-interface Task {
-  readonly name: string;
-  readonly calls: number;
-  readonly tokens: number;
-  readonly token?: "maria" | "jonas";
-  readonly flags?: readonly string[];
-  readonly run: (world: World) => Promise<void>;
-}
-
-type Json = Record<string, unknown>;
+import { expect } from "vitest";
+import { describeTasks, type Json, PROJECT, type Task, type World } from "../support/tasks.ts";
 
 /** The tasks of daily work, with their ceilings of calls and tokens, discovery included. */
 const TASKS: readonly Task[] = [
@@ -136,35 +114,4 @@ async function switchOff({ agent, ask }: World, foreign: boolean): Promise<void>
   if (foreign) expect(done.seen).toMatch(/take.ownership/);
 }
 
-let client: TestClient | undefined;
-let sandbox: Sandbox | undefined;
-afterEach(async () => {
-  await client?.close();
-  await sandbox?.close();
-});
-
-async function open(task: Task, form: Form, way: Way): Promise<World> {
-  sandbox = await startSandbox();
-  const { url, tokens: known } = sandbox;
-  const token = known[task.token ?? "maria"];
-  client = await connectStdio("sdk1", { args: task.flags ?? [], env: { GITLAB_URL: url, GITLAB_TOKEN: token }, refreshes: true });
-  const ask = async (path: string) =>
-    (await (await fetch(`${url}/api/v4${path}`, { headers: { "PRIVATE-TOKEN": token } })).json()) as never;
-  return { agent: createAgent(client, form, way), sandbox, ask };
-}
-
-describe("daily work", () => {
-  for (const task of TASKS) {
-    for (const way of ["find", "enable"] as const) {
-      for (const form of ["text", "json"] as const) {
-        it(`${task.name} (by ${way}, ${form} only)`, async () => {
-          const world = await open(task, form, way);
-          await task.run(world);
-          const { calls, tokens } = world.agent.spent;
-          expect({ calls, within: calls <= task.calls }).toEqual({ calls, within: true });
-          expect({ tokens, within: tokens <= task.tokens }).toEqual({ tokens, within: true });
-        });
-      }
-    }
-  }
-});
+describeTasks("daily work", TASKS);

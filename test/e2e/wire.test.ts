@@ -18,7 +18,7 @@ describe("the wire of stdio", () => {
   });
 
   it("a client that re-lists inside the call gets the new list and is reported as refreshed", async () => {
-    wire = spawnWire(["--sandbox"]);
+    wire = spawnWire(["--sandbox", "--settle=10000"]);
     await initialize(wire);
     const enabling = wire.request("tools/call", { name: "enable_toolset", arguments: { toolset: "ci" } });
     const running = wire;

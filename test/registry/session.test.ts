@@ -7,7 +7,7 @@ if (!a || !b || !c) throw new Error("the catalog is empty");
 
 describe("session switches", () => {
   it("appends in the order of enabling and fires once per change, never without one", () => {
-    const session = createSession(() => [b]);
+    const session = createSession(() => [b], 1);
     const changed = vi.fn();
     session.events.on("changed", changed);
     expect(session.enable([c, b, a])).toEqual([c, a]);
@@ -22,15 +22,15 @@ describe("session switches", () => {
   });
 
   it("is its own: another session sees nothing of it", () => {
-    const one = createSession(() => []);
-    const other = createSession(() => []);
+    const one = createSession(() => [], 1);
+    const other = createSession(() => [], 1);
     one.enable([a]);
     expect(other.isOn(a)).toBe(false);
     expect(other.switched()).toBe(false);
   });
 
   it("settles with true when the client asks for its list after being told", async () => {
-    const session = createSession(() => []);
+    const session = createSession(() => [], 60_000);
     const told: string[] = [];
     const came = await session.settle(async () => {
       told.push("told");

@@ -64,7 +64,8 @@ const answerOf = (say: Say) => (say === "accept" ? { action: "accept" as const, 
 function spawnOf(options: ClientOptions) {
   return {
     command: process.execPath,
-    args: [DIST, ...(options.args ?? [])],
+    // A client that refreshes is waited for as long as it takes, one that does not only for a moment: no test hangs on the clock.
+    args: [DIST, `--settle=${options.refreshes ? 10_000 : 1}`, ...(options.args ?? [])],
     env: { PATH: process.env.PATH ?? "", ...options.env },
     stderr: "pipe" as const,
   };

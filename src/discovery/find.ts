@@ -98,10 +98,12 @@ function correctors(index: SearchIndex): Pick<Lexicon, "corrector" | "correctorO
 function build(actions: readonly Action[]): Built {
   const index = buildIndex(actions);
   const names = new Set(index.docs.flatMap(({ bits }) => [...bits.keys()]));
+  const acts = new Set(index.docs.flatMap(({ action, verb }) => (verb.specific ? stem(wordsOf(action.tool)[0] ?? "") : [])));
   const lexicon: Lexicon = {
     vocabulary: loadVocabulary(),
     knows: (term) => index.postings.has(term),
     names: (term) => names.has(term),
+    acts: (term) => acts.has(term),
     writes: (word) => index.words.has(word),
     ...correctors(index),
   };

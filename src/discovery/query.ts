@@ -10,6 +10,8 @@ export interface Group {
   readonly fuzzy: boolean;
   /** Said as something that was done (`merged`, `archived`): no wish to do it. */
   readonly past?: boolean;
+  /** A part of a parameter's name: it adds to the score, but names no resource. */
+  readonly faint?: boolean;
   readonly weight: number;
 }
 
@@ -18,6 +20,8 @@ export interface Item {
   readonly group?: Group;
   readonly verbs?: readonly string[];
   readonly asks?: boolean;
+  /** A verb of some action's own (`approve`), said as a wish. */
+  readonly acts?: boolean;
   readonly plural?: boolean;
   /** Belongs to what follows the small word before it: `commits of a merge request`. */
   readonly of?: boolean;
@@ -59,6 +63,9 @@ const ALTERNATIVES = [1, 0.75, 0.6, 0.5];
 /** A query while it is read. */
 interface Draft {
   readonly items: Item[];
+  readonly lexicon: Lexicon;
+  /** Said in another language, where the verb need not come first. */
+  readonly foreign: boolean;
   /** The next item opens a clause. */
   clause: boolean;
   /** The next word may be a verb in the imperative, where `^` phrases hold. */
@@ -77,10 +84,11 @@ interface Said {
   readonly own?: string | undefined;
   readonly weight?: number;
   readonly past?: boolean;
+  readonly faint?: boolean;
 }
 
 /** A participle says how things are, not what to do. */
-const isPast = (word: string) => word.length > 4 && word.endsWith("ed");
+const isPast = (word: string) => (word.length > 4 && word.endsWith("ed")) || (word.length > 5 && word.endsWith("ing"));
 
 /** Compound terms keep their underscore, each part stemmed. */
 export const toTerm = (text: string): string => text.split("_").map(stem).join("_");
@@ -100,6 +108,7 @@ function push(draft: Draft, value: string, said: Said): void {
   for (const part of value.split(" ")) {
     if (part === "-" || part === "") continue;
     const mark = { fuzzy: said.word.fuzzy, start: draft.clause, cue: draft.cue, ...(draft.of ? { of: true } : {}) };
+    const isOpen = draft.start;
     draft.of = false;
     draft.start = false;
     draft.clause = false;
@@ -118,8 +127,17 @@ function push(draft: Draft, value: string, said: Said): void {
     const weight = (said.weight ?? 1) * (said.word.fuzzy ? 0.85 : 1) * (said.word.quoted ? 0.35 : 1);
     if (said.past && terms.length === 0) continue;
     const past = said.past ? { past: true } : {};
-    const group = terms.length > 0 ? { group: { terms: toTerms(terms), said: said.text, fuzzy: said.word.fuzzy, weight, ...past } } : {};
-    draft.items.push({ ...mark, ...group, ...(verbs.length > 0 ? { verbs } : {}), ...(said.plural ? { plural: true } : {}) });
+    const faint = said.faint ? { faint: true } : {};
+    const group =
+      terms.length > 0 ? { group: { terms: toTerms(terms), said: said.text, fuzzy: said.word.fuzzy, weight, ...past, ...faint } } : {};
+    const acts = (isOpen || draft.foreign) && !said.past && !said.faint && draft.lexicon.acts(group.group?.terms[0]?.term ?? "");
+    draft.items.push({
+      ...mark,
+      ...group,
+      ...(verbs.length > 0 ? { verbs } : {}),
+      ...(acts ? { acts } : {}),
+      ...(said.plural ? { plural: true } : {}),
+    });
   }
 }
 
@@ -130,7 +148,7 @@ function pushName(draft: Draft, words: readonly Word[], at: number, name: string
   let next = at;
   for (; words[next]?.name === name; next++) {
     const word = words[next] as Word;
-    push(draft, word.word, { text: word.word, word, weight: WEIGHTS.name.word });
+    push(draft, word.word, { text: word.word, word, weight: WEIGHTS.name.word, faint: true });
   }
   return next;
 }
@@ -154,7 +172,7 @@ export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item
   const { words, foreign } = toEnglish(tokenize(text), lexicon, fuzzy);
   const { english } = lexicon.vocabulary;
   const plain = words.map(({ word }) => word);
-  const draft: Draft = { items: [], clause: true, start: true, cue: false, hush: false, of: false };
+  const draft: Draft = { items: [], lexicon, foreign, clause: true, start: true, cue: false, hush: false, of: false };
   for (let at = 0; at < words.length; ) {
     const word = words[at] as Word;
     if (word.start) Object.assign(draft, { clause: true, start: true, cue: false, hush: false, of: false });

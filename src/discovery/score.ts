@@ -62,6 +62,7 @@ function reachOf(group: Group, index: SearchIndex): Reach {
         reach.isVerb.push(false);
       }
       reach.gains[at] = Math.max(reach.gains[at] ?? 0, idf * share);
+      if (group.faint) continue;
       if (weight >= PLAINLY) reach.strong[at] = (reach.strong[at] ?? 0) | bit;
       else if (weight >= HINTS) reach.weak[at] = (reach.weak[at] ?? 0) | bit;
       if (known?.verbTerms.has(term)) reach.isVerb[at] = true;
@@ -95,7 +96,7 @@ function gather(board: Board, reach: Reach, group: Group, stamp: number, touched
   const counts = group.said !== "";
   for (let at = 0; at < reach.docs.length; at++) {
     const doc = reach.docs[at] as number;
-    const gain = reach.gains[at] as number;
+    const gain = (reach.gains[at] as number) * (group.past && reach.isVerb[at] ? WEIGHTS.participle : 1);
     if (board.stamp[doc] !== stamp) {
       board.stamp[doc] = stamp;
       board.gain[doc] = board.answered[doc] = board.strong[doc] = board.weak[doc] = board.exact[doc] = board.verb[doc] = 0;

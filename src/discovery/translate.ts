@@ -9,6 +9,8 @@ export interface Lexicon {
   knows(term: string): boolean;
   /** True if some action has the term in its id. */
   names(term: string): boolean;
+  /** True if the term is a verb of some action's own (`approve`). */
+  acts(term: string): boolean;
   /** True if some text of the catalog has the word as it is written. */
   writes(word: string): boolean;
   readonly corrector: Corrector;

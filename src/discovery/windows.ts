@@ -62,7 +62,19 @@ function slide(clause: readonly Item[], weight: number): Window[] {
 export function wishOf(items: readonly Item[]): Wish {
   const verbs = new Set(items.flatMap((item) => item.verbs ?? []));
   if (verbs.has("list")) verbs.delete("get");
-  return { verbs, asks: items.some((item) => item.asks), plural: items.some((item) => item.plural && item.group) };
+  if (items.some((item) => item.acts)) verbs.add("act");
+  return { verbs, asks: items.some((item) => item.asks), plural: headOf(items)?.plural ?? false };
+}
+
+/** The thing that is asked for: the last thing said before `of …`. */
+function headOf(items: readonly Item[]): Item | undefined {
+  let head: Item | undefined;
+  for (const item of items) {
+    if (!item.group || item.group.faint) continue;
+    if (head && item.of) break;
+    head = item;
+  }
+  return head;
 }
 
 /** Groups of a window, each meaning once, and the pairs that stand side by side. */

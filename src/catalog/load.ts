@@ -20,6 +20,14 @@ export function loadActions(): readonly Action[] {
   return actions;
 }
 
+let elsewhere: Readonly<Record<string, string>> | undefined;
+
+/** The action that another GitLab server's id or tool name stands for; what our own rows are called wins over it. */
+export function otherName(name: string): string | undefined {
+  elsewhere ??= readData<Record<string, string>>("aliases");
+  return Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined;
+}
+
 let texts: Readonly<Record<string, string>> | undefined;
 
 /** The shared dictionary of parameter texts: parameter name → what it means. */

@@ -1,3 +1,4 @@
+import { otherName } from "../catalog/load.ts";
 import type { Action, Facts, Tier } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
 import { matches } from "./names.ts";
@@ -67,7 +68,7 @@ const scopes: Rule = (action, _settings, facts) => {
 export function names(entry: string, action: Action): boolean {
   const word = entry.trim().toLowerCase();
   if (word.startsWith("toolset:")) return matches(word.slice("toolset:".length), action.toolset);
-  return matches(word, action.id) || matches(word, action.tool) || (action.aliases ?? []).includes(word);
+  return matches(word, action.id) || matches(word, action.tool) || (action.aliases ?? []).includes(word) || otherName(word) === action.id;
 }
 
 const ceiling: Rule = (action, settings) => {

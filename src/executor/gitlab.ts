@@ -22,7 +22,7 @@ import type { Titles } from "./param-titles.ts";
 import { createRequesterFn, type Reply, type RequesterParts, type Sending } from "./requester.ts";
 import { notesOf, projectOf, roomOf, shapeRows, toFileOutcome, toRawOutcome, toValueOutcome } from "./result.ts";
 import { hideSecrets, prepareDelivery } from "./secrets.ts";
-import { didOf, missingLabels } from "./silent.ts";
+import { didOf, hintOf, missingLabels } from "./silent.ts";
 import { isPlain } from "./slim.ts";
 import type { Target } from "./target.ts";
 import { toWire, type WireRequest } from "./wire.ts";
@@ -166,7 +166,7 @@ async function write(call: Call, context: CallContext, parts: Parts): Promise<Ou
   try {
     const missing = await missingLabels(call, readFor(parts, context, AbortSignal.any([context.signal, AbortSignal.timeout(LOOK_MS)])));
     const reply = await send(wire, call, context, parts);
-    return { ...(await toWriteOutcome(reply, call, settings, vault)), ...didOf(missing, reply.body) };
+    return { ...(await toWriteOutcome(reply, call, settings, vault)), ...didOf(missing, reply.body), ...hintOf(call, reply.body) };
   } catch (error) {
     await vault?.drop().catch(() => undefined);
     throw error;

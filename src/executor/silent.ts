@@ -43,6 +43,14 @@ export async function missingLabels(call: Call, read: Read): Promise<readonly st
   return await lookup(names, scope, read).catch(() => undefined);
 }
 
+const AUTO = "Auto-merge is set: GitLab merges it by itself once its pipeline succeeds and nothing else blocks. It is not merged yet.";
+
+/** What a reader of a write's answer could take wrongly: a merge that was accepted and has not happened. */
+export function hintOf({ action }: Call, body: unknown): Pick<OutcomeNotes, "hint"> {
+  const waits = isPlain(body) && body.state === "opened" && body.merge_when_pipeline_succeeds === true;
+  return action.id === "merge_request.merge" && waits ? { hint: AUTO } : {};
+}
+
 /** What GitLab did beside what was asked: of the labels that were missing, those that its answer now shows. */
 export function didOf(missing: readonly string[] | undefined, body: unknown): Pick<OutcomeNotes, "did"> {
   const labels = isPlain(body) && Array.isArray(body.labels) ? body.labels.map((label) => (isPlain(label) ? label.name : label)) : [];

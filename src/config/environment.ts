@@ -12,12 +12,6 @@ export interface EnvironmentValue {
   readonly own: boolean;
 }
 
-/** Names of other servers that would limit what may be done: passing over them in silence would open what was closed. */
-const LIMITS: Readonly<Record<string, string>> = {
-  GITLAB_ALLOWED_PROJECT_IDS: "a limit to projects is not known here; use a project access token, whose reach is one project",
-  GITLAB_DENIED_TOOLS_REGEX: "patterns are given with * here; use --exclude-tools (GITLAB_BRIDGE_EXCLUDE_TOOLS)",
-};
-
 /** Names of other servers that have no meaning here, and what does it instead. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   CAPABILITY_SURFACE: "resources and prompts cannot be chosen",
@@ -59,12 +53,10 @@ function namedValues(option: Option, env: Environment, transport: Transport): En
   return [...named, ...translate(option, env, transport)];
 }
 
-/** Stops at names that are surely meant for the bridge, or would limit it, and are not known; tells of those that have no effect. */
+/** Stops at names that are surely meant for the bridge and are not known; tells of those that have no effect. */
 function checkNames(env: Environment): string[] {
   const set = Object.keys(env).filter((name) => read(env, name) !== undefined);
   for (const name of set) {
-    const limit = LIMITS[name];
-    if (limit !== undefined) throw new SettingsError(`${name}: ${limit}`);
     if (name.startsWith("GITLAB_BRIDGE_") && !ALL.has(name))
       throw new SettingsError(`${name} is not a setting; ${meant(name, OWN, "GITLAB_BRIDGE_")}`);
   }

@@ -2,7 +2,7 @@ import { readArguments } from "./arguments.ts";
 import { type Environment, readEnvironment, type Transport } from "./environment.ts";
 import { choices, ROWS, range, rowOf, SettingsError, shown, valueFault } from "./fault.ts";
 import { OPTIONS, type Option, type OptionName, type Settings } from "./options.ts";
-import { toBoolean, toList } from "./values.ts";
+import { toBoolean, toLines, toList } from "./values.ts";
 
 /** Where a value comes from. */
 export type SettingSource = "default" | `env ${string}` | `flag --${string}`;
@@ -45,10 +45,12 @@ function checkText(option: Option, { source, texts }: Given): void {
 function rawValue(option: Option, { source, texts }: Given): unknown {
   const text = texts[0] ?? "";
   if (option.kind === "switch") {
+    const names = option.names && toBoolean(text) === undefined ? toList(texts) : [];
+    if (names.length > 0 && names.every((name) => /^[a-z][a-z0-9_]{0,40}$/i.test(name))) return names;
     return toBoolean(text) ?? refuse(source, `${shown(text)} is neither true nor false; the nearest is ${label(source)}=true`);
   }
   if (option.kind === "list") {
-    const items = toList(texts);
+    const items = option.lines ? toLines(texts) : toList(texts);
     return items.length > 0 ? items : refuse(source, "names nothing; leave it out or name at least one, with commas between them");
   }
   return choices(option.schema) ? text.trim().toLowerCase() : text.trim();
@@ -117,7 +119,7 @@ function advice(settings: Settings): string[] {
   const loopback = /^(localhost|127\.|\[::1\])/.test(hostname);
   const hasToken = CREDENTIALS.some((name) => settings[name] !== undefined);
   return [
-    ...(settings.readOnly && settings.safeMode ? ["--read-only wins over --safe-mode: writes are refused, not previewed"] : []),
+    ...(settings.readOnly === true && settings.safeMode ? ["--read-only wins over --safe-mode: writes are refused, not previewed"] : []),
     ...(protocol === "http:" && hasToken && !loopback ? ["--url is http://: the token travels unencrypted"] : []),
   ];
 }

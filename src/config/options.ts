@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { instanceUrl, integer, list, onOff, proxyUrl, text, token } from "./values.ts";
+import { HTTP_OPTIONS } from "./http-options.ts";
+import { instanceUrl, integer, list, onOff, onOffOrNames, patterns, proxyUrl, text, token } from "./values.ts";
 
 /** How a value stands on the command line: a bare switch, one value, or a comma list. */
 export type OptionKind = "switch" | "value" | "list";
@@ -22,9 +23,13 @@ export interface Option<S extends z.ZodType = z.ZodType> {
   /** Switches of other servers that set this option; the weakest names of all. */
   readonly translated?: readonly Translated[];
   readonly kind: OptionKind;
+  /** A switch that also takes names: on for these only. */
+  readonly names?: boolean;
+  /** A list whose entries may hold commas: one per flag, one per line of the environment. */
+  readonly lines?: boolean;
   readonly schema: S;
   readonly about: string;
-  readonly group: "GitLab" | "Network" | "What is on" | "What is allowed" | "Safety" | "Answers" | "Server";
+  readonly group: "GitLab" | "Network" | "What is on" | "What is allowed" | "Safety" | "Answers" | "HTTP" | "Server";
   /** Never printed, logged or shown. */
   readonly secret?: boolean;
   /** A connection may set it for itself, narrowing only. */
@@ -272,13 +277,56 @@ export const OPTIONS = {
     group: "What is allowed",
     perRequest: true,
   }),
+  denyRegex: option({
+    flag: "deny-regex",
+    env: "GITLAB_BRIDGE_DENY_REGEX",
+    aliases: ["GITLAB_DENIED_TOOLS_REGEX"],
+    kind: "list",
+    lines: true,
+    schema: patterns,
+    about: "Never actions whose id or tool name this regular expression finds; may be repeated (in the environment one per line)",
+    group: "What is allowed",
+    perRequest: true,
+    example: "^delete_",
+  }),
+  allowProjects: option({
+    flag: "allow-projects",
+    env: "GITLAB_BRIDGE_ALLOW_PROJECTS",
+    aliases: ["GITLAB_ALLOWED_PROJECT_IDS"],
+    kind: "list",
+    schema: list,
+    about: "Only these projects (full paths or ids) can be reached, also by lists, searches and addresses",
+    group: "What is allowed",
+    perRequest: true,
+    example: "group/project,42",
+  }),
+  allowGroups: option({
+    flag: "allow-groups",
+    env: "GITLAB_BRIDGE_ALLOW_GROUPS",
+    kind: "list",
+    schema: list,
+    about: "Only these groups (full paths or ids) and everything below them can be reached (beside --allow-projects)",
+    group: "What is allowed",
+    perRequest: true,
+    example: "group/subgroup",
+  }),
+  policy: option({
+    flag: "policy",
+    env: "GITLAB_BRIDGE_POLICY",
+    kind: "value",
+    schema: text,
+    about: "YAML or JSON file with further limits, which can only narrow the flags; read again on SIGHUP",
+    group: "What is allowed",
+    example: "/etc/gitlab-bridge/policy.yaml",
+  }),
   readOnly: option({
     flag: "read-only",
     env: "GITLAB_BRIDGE_READ_ONLY",
     aliases: ["GITLAB_READ_ONLY", "GITLAB_READ_ONLY_MODE", "GITLAB_MCP_READ_ONLY"],
     kind: "switch",
-    schema: onOff,
-    about: "Only reads; everything else is withheld and cannot be sent",
+    names: true,
+    schema: onOffOrNames,
+    about: "Only reads; everything else is withheld and cannot be sent. With names of toolsets: only reads in these",
     group: "Safety",
     perRequest: true,
   }),
@@ -330,6 +378,32 @@ export const OPTIONS = {
     group: "Safety",
     onHttp: "never",
   }),
+  maxWrites: option({
+    flag: "max-writes-per-minute",
+    env: "GITLAB_BRIDGE_MAX_WRITES_PER_MINUTE",
+    kind: "value",
+    schema: integer(30, 1, 10_000),
+    about: "Writes that one user may make in any 60 seconds; the next is refused with the time to wait",
+    group: "Safety",
+    perRequest: true,
+  }),
+  audit: option({
+    flag: "audit",
+    env: "GITLAB_BRIDGE_AUDIT",
+    kind: "value",
+    schema: text,
+    about: "File (or stderr) for one JSON line per action that ran or was refused; no contents",
+    group: "Safety",
+    example: "stderr",
+  }),
+  auditIdentity: option({
+    flag: "audit-identity",
+    env: "GITLAB_BRIDGE_AUDIT_IDENTITY",
+    kind: "value",
+    schema: z.enum(["name", "hash"]).default("name"),
+    about: "How the user stands in the audit: id and name, or a hash of them",
+    group: "Safety",
+  }),
   refusalContact: option({
     flag: "refusal-contact",
     env: "GITLAB_BRIDGE_REFUSAL_CONTACT",
@@ -347,6 +421,7 @@ export const OPTIONS = {
     about: "Tokens that one answer may have, estimated",
     group: "Answers",
   }),
+  ...HTTP_OPTIONS,
   name: option({
     flag: "name",
     env: "GITLAB_BRIDGE_NAME",

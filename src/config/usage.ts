@@ -12,11 +12,14 @@ const NOUNS: Partial<Record<OptionName, string>> = {
   url: "URL",
   tokenCommand: "COMMAND",
   noProxy: "HOSTS",
+  denyRegex: "PATTERN",
+  policy: "FILE",
+  audit: "FILE",
 };
 
 /** What stands behind a flag: the words it knows, or a noun. */
 function valueNoun(name: OptionName, option: Option): string {
-  if (option.kind === "switch") return "";
+  if (option.kind === "switch") return option.names ? "[=NAME,…]" : "";
   const words = choices(option.schema);
   if (words) return words.join("|");
   if (NOUNS[name]) return NOUNS[name];

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { patternFault } from "./pattern.ts";
 
 /** Words for on and off, as people write them in an environment. */
 const ON = ["true", "1", "yes", "on", "y", "t"];
@@ -22,8 +23,24 @@ export function toList(texts: readonly string[]): string[] {
   return [...items.values()];
 }
 
+/** Entries that stand on a line each. */
+export const toLines = (texts: readonly string[]): string[] => [
+  ...new Set(texts.flatMap((one) => one.split(/\r?\n/)).map((line) => line.trim())),
+].filter((line) => line !== "");
+
 export const list = z.array(z.string().min(1)).readonly().default([]);
 export const onOff = z.boolean().default(false);
+export const onOffOrNames = z.union([z.boolean(), z.array(z.string().min(1)).min(1).readonly()]).default(false);
+
+/** Regular expressions that are matched in bounded time; anything else is refused. */
+export const patterns = z
+  .array(z.string().min(1))
+  .superRefine((sources, context) => {
+    const fault = sources.map((source) => patternFault(source)).find((found) => found !== undefined);
+    if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+  })
+  .readonly()
+  .default([]);
 export const text = z
   .string()
   .regex(/^[^\p{Cc}]+$/u, "must be one line")

@@ -49,7 +49,14 @@ const BAD: Record<OptionName, readonly [value: string, says: RegExp]> = {
   allowToolsets: [",,", /names nothing/],
   allowTools: [",", /names nothing/],
   excludeTools: [",", /names nothing/],
-  readOnly: ["readonly", /neither true nor false/],
+  denyRegex: ["^(?=delete)", /looks ahead or behind, which is not supported; such as \^delete_/],
+  allowProjects: [",", /names nothing/],
+  allowGroups: [",", /names nothing/],
+  policy: [hole("POLICY"), /placeholder/],
+  readOnly: [",", /neither true nor false/],
+  maxWrites: ["0", /from 1 to 10000; the nearest is 1/],
+  audit: ["audit\nlog", /one line; such as stderr/],
+  auditIdentity: ["hashed", /not one of name, hash; the nearest is hash/],
   safeMode: ["2", /neither true nor false/],
   admin: ["root", /neither true nor false/],
   tier: ["premum", /not one of free, premium, ultimate; the nearest is premium/],
@@ -57,6 +64,26 @@ const BAD: Record<OptionName, readonly [value: string, says: RegExp]> = {
   revealSecrets: ["files", /nearest is file/],
   refusalContact: ["x".repeat(201), /longer than 200.*such as the platform team/],
   budget: ["499", /from 500 to 100000; the nearest is 500/],
+  http: ["maybe", /neither true nor false/],
+  host: ["http://all", /address or a host name; such as 0\.0\.0\.0/],
+  port: ["70000", /from 0 to 65535; the nearest is 65535/],
+  basePath: ["gitlab/", /start with \/.*such as \/gitlab/],
+  publicUrl: ["mcp.example.com", /nearest is https:\/\/mcp\.example\.com$/],
+  allowedHosts: [",", /names nothing/],
+  allowedOrigins: [",", /names nothing/],
+  trustedProxies: [",", /names nothing/],
+  auth: ["callers", /nearest is caller/],
+  httpTokens: ["short", /at least 16 visible characters/],
+  oauthClientId: ["one\ntwo", /one line/],
+  instances: ["gitlab.example.org", /nearest is https:\/\/gitlab\.example\.org$/],
+  sessionKey: ["short", /at least 32 visible characters/],
+  sessionIdle: ["0", /from 1 to 43200; the nearest is 1/],
+  maxSessions: ["0", /from 1 to 100000; the nearest is 1/],
+  maxBody: ["4MB", /is not a whole number from 1024/],
+  maxCalls: ["0", /from 1 to 256; the nearest is 1/],
+  rateLimit: ["0", /from 1 to 1000000; the nearest is 1/],
+  metricsPort: ["70000", /from 0 to 65535; the nearest is 65535/],
+  metricsToken: ["short", /at least 16 visible characters/],
   name: ["n ".repeat(41), /longer than 40.*such as work/],
   sandbox: ["maybe", /neither true nor false/],
   logLevel: ["warning", /not one of silent, error.*; the nearest is warn/],
@@ -224,8 +251,9 @@ describe("names brought along", () => {
   });
 
   it("a limit of another server is never dropped in silence", () => {
-    expect(fault([], { GITLAB_ALLOWED_PROJECT_IDS: "1,2" })).toMatch(/^GITLAB_ALLOWED_PROJECT_IDS: /);
-    expect(fault([], { GITLAB_DENIED_TOOLS_REGEX: "^delete" })).toContain("--exclude-tools");
+    expect(set([], { GITLAB_ALLOWED_PROJECT_IDS: "1,2" }).allowProjects).toEqual(["1", "2"]);
+    expect(set([], { GITLAB_DENIED_TOOLS_REGEX: "^delete_.{2,3}$" }).denyRegex).toEqual(["^delete_.{2,3}$"]);
+    expect(fault([], { GITLAB_DENIED_TOOLS_REGEX: "(?!get)" })).toMatch(/^GITLAB_DENIED_TOOLS_REGEX: .*looks ahead/);
   });
   it("names without effect are told of", () => {
     expect(load([], { CAPABILITY_SURFACE: "full" }).warnings).toEqual([expect.stringContaining("CAPABILITY_SURFACE has no effect")]);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
 export interface Case {
   readonly kind: string;
@@ -8,8 +8,25 @@ export interface Case {
   readonly ids: readonly string[];
 }
 
-export const readCases = (name: string): Case[] =>
-  JSON.parse(readFileSync(new URL(`../fixtures/find/${name}.json`, import.meta.url), "utf8")) as Case[];
+/** The form in which queries of another author come. */
+interface OtherForm {
+  readonly q: string;
+  readonly want: readonly string[];
+  readonly kind: string;
+  readonly lang: string;
+}
+
+const fileOf = (name: string) => new URL(`../fixtures/find/${name}.json`, import.meta.url);
+
+const toCase = (row: Case | OtherForm): Case =>
+  "q" in row ? { kind: row.kind, lang: row.lang, query: row.q, ids: row.want } : row;
+
+export function readCases(name: string): Case[] {
+  const file = fileOf(name);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as (Case | OtherForm)[]).map(toCase) : [];
+}
+
+export const readGarbled = (): string[] => JSON.parse(readFileSync(fileOf("garbled"), "utf8")) as string[];
 
 /** The fixed rule of the halves: FNV-1a of the query, odd is held out. */
 export function isHeldOut(query: string): boolean {

@@ -79,7 +79,24 @@ export function termsOf(words: readonly string[]): string[] {
   return terms;
 }
 
-const pairs = (terms: readonly string[]) => terms.slice(1).map((term, at) => `${terms[at]}_${term}`);
+/** Two and three terms side by side, as one term each. */
+const pairs = (terms: readonly string[]) => [
+  ...terms.slice(1).map((term, at) => `${terms[at]}_${term}`),
+  ...terms.slice(2).map((term, at) => `${terms[at]}_${terms[at + 1]}_${term}`),
+];
+
+/** A bit for each term; terms side by side have the bits of both, so that a compound names what its parts name. */
+function bitsOf(terms: readonly string[]): Map<string, number> {
+  const bits = new Map(terms.map((term, bit): [string, number] => [term, 1 << bit]));
+  for (const pair of pairs(terms)) {
+    if (bits.has(pair)) continue;
+    bits.set(
+      pair,
+      pair.split("_").reduce((sum, part) => sum | (bits.get(part) ?? 0), 0),
+    );
+  }
+  return bits;
+}
 
 /** Names that nearly every action has say nothing about any. */
 const COMMON_PARAMS = new Set(["project_id", "group_id", "page", "per_page", "order_by", "sort", "cursor", "limit"]);
@@ -277,7 +294,7 @@ export function buildIndex(actions: readonly Action[]): SearchIndex {
       verb,
       verbTerms: new Set(verb.words.map(stem)),
       kind,
-      bits: new Map(terms.map((term, bit): [string, number] => [term, 1 << bit])),
+      bits: bitsOf(terms),
       shares: terms.map((term) => idf(term) / total),
       prior: priorOf(action),
     };

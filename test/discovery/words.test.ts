@@ -143,7 +143,7 @@ describe("the word lists", () => {
     for (const value of Object.values(phrases)) {
       for (const part of value.split(/[ |]/)) {
         if (part.startsWith("!")) expect(verbs).toContain(part.slice(1));
-        else expect(part).toMatch(/^([a-z_]+(\*0\.\d+)?|\?|-)$/);
+        else expect(part).toMatch(/^([a-z0-9_]+(\*0\.\d+)?|\?|-)$/);
       }
     }
   });

@@ -1,12 +1,14 @@
+import { createHmac, randomBytes } from "node:crypto";
 import { GITLAB, loadActions } from "./catalog/load.ts";
 import { TOOLSETS } from "./catalog/toolsets.ts";
-import type { CallContext, Facts, Principal, Source } from "./catalog/types.ts";
+import type { CallContext, Credential, Facts, Principal, Source } from "./catalog/types.ts";
 import type { Settings } from "./config/options.ts";
 import { currentProject } from "./executor/project.ts";
 import type { Log } from "./log.ts";
+import { type Limits, narrow, type Wishes } from "./policy/narrow.ts";
 import { createPolicy } from "./policy/policy.ts";
-import { atConnect, requireKnownNames } from "./registry/choice.ts";
-import { createRegistry } from "./registry/registry.ts";
+import { atConnect, requireKnownNames, type Unrecognized, unrecognizedNames } from "./registry/choice.ts";
+import { createRegistry, type Registry } from "./registry/registry.ts";
 import { createSession } from "./registry/session.ts";
 import { createAsker } from "./surface/ask.ts";
 import type { Connection, FactSource, Finder, Link, Runner } from "./surface/connection.ts";
@@ -23,10 +25,26 @@ export interface BridgeOptions {
   readonly secretsDirectory?: string;
 }
 
+/** Lets a caller's runs through, as many at once as are allowed. */
+export type Gate = <T>(context: CallContext, run: () => Promise<T>) => Promise<T>;
+
+/** What is special about one client; nothing on stdio. */
+export interface ConnectOptions {
+  /** What the client asks for itself; it can only narrow what the server allows. */
+  readonly wishes?: Wishes;
+  /** Another GitLab than the server's first; the transport vouches that it is allowed. */
+  readonly instance?: string;
+  readonly gate?: Gate;
+}
+
 /** The bridge of one process: rooms that all connections share. */
 export interface Bridge {
   /** One client's connection. */
-  connect(): Connection;
+  connect(options?: ConnectOptions): Connection;
+  /** Names in a client's wishes that mean nothing here. */
+  unrecognized(wishes: Wishes): readonly Unrecognized[];
+  /** What GitLab says about the bearer of a credential; within a deadline, what fails stays unknown. */
+  identify(connection: Connection, credential: Credential | undefined): Promise<Facts>;
   /** The SDK server of a connection; also made for probes. */
   createServer(connection: Connection, link: Link): ReturnType<typeof createServer>;
 }
@@ -58,26 +76,93 @@ function loadExecutor({ settings, log, version, secretsDirectory }: BridgeOption
 
 type Executor = Awaited<ReturnType<ReturnType<typeof loadExecutor>>>;
 
+/** One executor for each GitLab and each set of limits that the last check before the wire must hold. */
+function createExecutors(options: BridgeOptions): (instance: string, limits?: CallContext["limits"]) => Promise<Executor> {
+  const made = new Map<string, () => Promise<Executor>>();
+  const { readOnly, safeMode } = options.settings;
+  return (instance, limits = { readOnly, safeMode }) => {
+    const own = { readOnly: limits.readOnly, safeMode: limits.safeMode };
+    const key = JSON.stringify([instance, own]);
+    const executor = made.get(key) ?? loadExecutor({ ...options, settings: { ...options.settings, ...own, url: instance } });
+    made.set(key, executor);
+    return executor();
+  };
+}
+
+type Executors = ReturnType<typeof createExecutors>;
+
 /** Our own catalog as a source: rows at once, the rest when something runs. */
-function gitlabSource(executor: () => Promise<Executor>): Source {
+function gitlabSource(executors: Executors): Source {
+  const sourceFor = async ({ principal, limits }: CallContext) => (await executors(principal.instance, limits)).source;
   return {
     name: GITLAB,
     toolsets: () => TOOLSETS,
     actions: loadActions,
-    run: async (call, context) => (await executor()).source.run(call, context),
-    preview: async (call, context) => (await executor()).source.preview(call, context),
+    run: async (call, context) => (await sourceFor(context)).run(call, context),
+    preview: async (call, context) => (await sourceFor(context)).preview(call, context),
   };
 }
 
-function createFactSource(executor: () => Promise<Executor>): FactSource {
-  let known: Facts = {};
+const MOST_KNOWN = 2_000;
+
+/** Facts by instance and credential; of a credential only a digest is kept. */
+function createFactSource(executors: Executors): FactSource {
+  const salt = randomBytes(32);
+  const known = new Map<string, Facts>();
+  const keyOf = ({ principal, credential }: CallContext) => {
+    const whose = credential ? createHmac("sha256", salt).update(`${credential.header}:${credential.value}`).digest("base64url") : "";
+    return `${principal.instance} ${whose}`;
+  };
   return {
-    known: () => known,
+    known: (context) => known.get(keyOf(context)) ?? {},
     async learn(context) {
-      known = await (await executor()).source.facts(context);
-      return known;
+      const facts = await (await executors(context.principal.instance)).source.facts(context);
+      const key = keyOf(context);
+      known.delete(key);
+      known.set(key, facts);
+      const oldest = known.keys().next().value;
+      if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+      return facts;
     },
   };
+}
+
+const NEVER = new AbortController().signal;
+
+/** The context of nothing but a credential: what facts are asked for with. */
+const bare = (instance: string, credential: Credential | undefined): CallContext => ({
+  principal: { instance },
+  signal: NEVER,
+  canAsk: false,
+  meta: {},
+  ...(credential ? { credential } : {}),
+});
+
+interface Shared {
+  readonly options: BridgeOptions;
+  readonly executors: Executors;
+  readonly registry: Registry;
+  readonly facts: FactSource;
+  readonly finder: () => Promise<Finder>;
+}
+
+function connectionFor(shared: Shared, { wishes, instance, gate }: ConnectOptions): Connection {
+  const { options, executors, registry, facts, finder } = shared;
+  const url = instance ?? options.settings.url;
+  const settings: Limits = { ...(wishes ? narrow(options.settings, wishes) : options.settings), url };
+  const policy = createPolicy(settings);
+  const style = STYLE_ROWS[settings.style];
+  const chosen = settings.toolsets.length + settings.tools.length > 0 ? settings.toolsets : style.toolsets;
+  const project = settings.project === undefined && !settings.http ? currentProject(options.cwd, url) : () => settings.project;
+  const runner = once(async (): Promise<Runner> => {
+    const { source, createRoad } = await executors(url, settings);
+    const normalize: Parameters<typeof createRoad>[0]["normalize"] = (context) => ({ instance: url, project, ...source.people(context) });
+    const road = createRoad({ registry, policy, facts: facts.known, normalize });
+    return gate ? { run: (request, context) => gate(context, () => road.run(request, context)) } : road;
+  });
+  const choice = { toolsets: chosen, tools: settings.tools, level: style.level };
+  const session = createSession(() => atConnect(registry, choice).filter((action) => policy.permits(action, {})), settings.settle);
+  return { settings, policy, registry, session, runner, finder, facts, project, version: options.version };
 }
 
 /**
@@ -85,45 +170,36 @@ function createFactSource(executor: () => Promise<Executor>): FactSource {
  * @throws BridgeError invalid_params when a list of settings names what does not exist.
  */
 export function createBridge(options: BridgeOptions): Bridge {
-  const { settings, log, version } = options;
-  const executor = loadExecutor(options);
-  const registry = createRegistry([gitlabSource(executor)]);
+  const { settings, log } = options;
+  const executors = createExecutors(options);
+  const registry = createRegistry([gitlabSource(executors)]);
   requireKnownNames(registry, settings);
-  const facts = createFactSource(executor);
+  const facts = createFactSource(executors);
   const finder = once(async (): Promise<Finder> => {
     const { createFinder } = await import("./discovery/find.ts");
     return createFinder(registry.actions);
   });
   const asker = createAsker();
-  const principal = (): Principal => {
-    const { user } = facts.known({} as CallContext);
-    return { instance: settings.url, ...(user ? { user: { id: user.id, username: user.username } } : {}) };
+  const shared: Shared = { options, executors, registry, facts, finder };
+  const principalOf = (instance: string, credential: Credential | undefined): Principal => {
+    const { user } = facts.known(bare(instance, credential));
+    return { instance, ...(user ? { user: { id: user.id, username: user.username } } : {}) };
   };
   return {
-    connect() {
-      const policy = createPolicy(settings);
-      const style = STYLE_ROWS[settings.style];
-      const chosen = settings.toolsets.length + settings.tools.length > 0 ? settings.toolsets : style.toolsets;
-      const project = settings.project === undefined ? currentProject(options.cwd, settings.url) : () => settings.project;
-      const runner = once(async (): Promise<Runner> => {
-        const { source, createRoad } = await executor();
-        return createRoad({
-          registry,
-          policy,
-          facts: facts.known,
-          normalize: (context) => ({ instance: settings.url, project, ...source.people(context) }),
-        });
-      });
-      const choice = { toolsets: chosen, tools: settings.tools, level: style.level };
-      const session = createSession(() => atConnect(registry, choice).filter((action) => policy.permits(action, {})), settings.settle);
-      return { settings, policy, registry, session, runner, finder, facts, project, version };
-    },
+    connect: (own = {}) => connectionFor(shared, own),
+    unrecognized: ({ toolsets = [], tools = [], allowToolsets = [], allowTools = [], excludeTools = [] }) =>
+      unrecognizedNames(registry, { toolsets, tools, allowToolsets, allowTools, excludeTools }),
+    identify: (connection, credential) => facts.learn(bare(connection.settings.url, credential)),
     createServer: (connection, link) =>
       createServer({
         connection,
         link,
         asker,
-        caller: () => ({ principal: principal() }),
+        caller: (credential) => ({
+          principal: principalOf(connection.settings.url, credential),
+          limits: connection.settings,
+          ...(credential ? { credential } : {}),
+        }),
         onBug: (error) => log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),
       }),
   };

@@ -10,6 +10,8 @@ export interface Log {
   readonly debug: (message: string) => void;
   /** From now on the value is masked wherever it turns up. */
   readonly hide: (secret: string) => void;
+  /** The same for as long as it is needed: the answer ends it. A value held several times is masked until all have ended. */
+  readonly hold: (secret: string) => () => void;
   /** The text without any known or recognisable secret. */
   readonly mask: (text: string) => string;
 }
@@ -40,12 +42,25 @@ export function maskForms(text: string): string {
 /** Writes to stderr only: stdout belongs to the protocol. */
 export function createLog({ level, write = (line) => process.stderr.write(line) }: LogOptions): Log {
   const secrets = new Set<string>();
-  const mask = (text: string) => maskForms([...secrets].reduce((masked, secret) => masked.replaceAll(secret, MASK), text));
+  const held = new Map<string, number>();
+  const mask = (text: string) => maskForms([...secrets, ...held.keys()].reduce((masked, secret) => masked.replaceAll(secret, MASK), text));
   const at = (own: LogLevel) => (message: string) => {
     if (LOG_LEVELS.indexOf(own) <= LOG_LEVELS.indexOf(level)) write(`${own}: ${mask(message)}\n`);
   };
   const hide = (secret: string) => {
     if (secret.length >= SHORTEST) secrets.add(secret);
   };
-  return Object.freeze({ error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug"), hide, mask });
+  const hold = (secret: string) => {
+    if (secret.length < SHORTEST) return () => {};
+    held.set(secret, (held.get(secret) ?? 0) + 1);
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      const left = (held.get(secret) ?? 1) - 1;
+      if (left > 0) held.set(secret, left);
+      else held.delete(secret);
+    };
+  };
+  return Object.freeze({ error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug"), hide, hold, mask });
 }

@@ -1,3 +1,5 @@
+import type { Settings } from "../config/options.ts";
+
 /** What an action does to GitLab's data. */
 export type Effect = "read" | "write" | "destructive";
 
@@ -102,6 +104,8 @@ export interface Facts {
   readonly version?: string;
   readonly enterprise?: boolean;
   readonly tier?: Tier;
+  /** GitLab does not take the caller's token. */
+  readonly refused?: boolean;
 }
 
 export interface Progress {
@@ -121,6 +125,8 @@ export interface CallContext {
   readonly answer?: Answer;
   /** The caller's own credential; absent = the server's. */
   readonly credential?: Credential;
+  /** What this client limits beyond the server's own settings: the last check before the wire holds it too. */
+  readonly limits?: Pick<Settings, "readOnly" | "safeMode">;
   readonly meta: Readonly<Record<string, unknown>>;
   /** Client name for `User-Agent`. */
   readonly client?: string;

@@ -82,7 +82,6 @@ export function createCredentials(settings: Pick<Settings, "token" | "tokenFile"
   return {
     async get(credential) {
       if (!credential) return server();
-      log.hide(credential.value.replace(/^bearer /i, ""));
       return { owner: "caller", headers: { [credential.header.toLowerCase()]: credential.value } };
     },
     async renew(credential, used) {

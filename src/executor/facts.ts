@@ -1,4 +1,6 @@
+import { createHmac, randomBytes } from "node:crypto";
 import type { CallContext, Facts } from "../catalog/types.ts";
+import { BridgeError } from "../errors.ts";
 import { isPlain } from "./slim.ts";
 
 /** Reads one path of GitLab for a caller; any failure is thrown. */
@@ -61,8 +63,23 @@ interface Known {
   complete: boolean;
 }
 
-const keyOf = ({ credential, principal }: CallContext) =>
-  `${principal.instance}\n${credential ? `${credential.header}:${credential.value}` : "server"}`;
+const REFUSED: Facts = Object.freeze({ refused: true });
+
+const SALT = randomBytes(32);
+
+/** A credential is remembered by its digest only: what it is ends with the request. */
+const keyOf = ({ credential, principal }: CallContext) => {
+  const whose = credential ? createHmac("sha256", SALT).update(`${credential.header}:${credential.value}`).digest("base64url") : "server";
+  return `${principal.instance}\n${whose}`;
+};
+
+/** Only a caller's own personal token can be refused by \`/user\`: job tokens are never taken there. */
+const isRefusal = (error: unknown, path: string, { credential }: CallContext): boolean =>
+  path === "/user" &&
+  credential !== undefined &&
+  credential.header !== "JOB-TOKEN" &&
+  error instanceof BridgeError &&
+  error.code === "unauthenticated";
 
 /** Learns, on the first ask and per credential, who the user is, what the token may do and which GitLab it is. What fails stays unknown. */
 export function createFacts({ get, deadline = DEADLINE_MS, lifetime = LIFETIME_MS, now = Date.now }: FactOptions) {
@@ -71,11 +88,15 @@ export function createFacts({ get, deadline = DEADLINE_MS, lifetime = LIFETIME_M
     const signal = AbortSignal.timeout(deadline);
     const answers = await Promise.all(
       PROBES.map(async ([path, read]) => {
-        const body = await get(path, context, signal).catch(() => undefined);
+        const body = await get(path, context, signal).catch((error: unknown) => (isRefusal(error, path, context) ? REFUSED : undefined));
+        if (body === REFUSED) return REFUSED;
         return isPlain(body) ? read(body) : undefined;
       }),
     );
-    return { facts: Object.assign({}, ...answers) as Facts, complete: answers.every((answer) => answer !== undefined) };
+    return {
+      facts: Object.assign({}, ...answers) as Facts,
+      complete: answers.every((answer) => answer !== undefined && answer !== REFUSED),
+    };
   };
   const start = (context: CallContext): Known => {
     const entry: Known = { facts: probe(context), since: now(), complete: true };

@@ -10,6 +10,8 @@ export interface Link {
   readonly transport: "stdio" | "http";
   /** The client can be told of a changed list now (modern stdio: while it listens). */
   canTell(): boolean;
+  /** Whether the client is owed the news of a changed list; asking settles the debt. */
+  takeOwed?(): boolean;
 }
 
 /** The road of the executor, as the surface needs it. */
@@ -71,6 +73,9 @@ export interface Connection {
   readonly project: () => string | undefined;
   readonly version: string;
 }
+
+/** Name under which a transport hands a request's credential to the server, in the SDK's \`authInfo.extra\`. */
+export const CREDENTIAL = "credential";
 
 /** Whether this client's list may change now (the table of DESIGN.md §4). */
 export function maySwitch(settings: Settings, link: Link): boolean {

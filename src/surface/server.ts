@@ -11,11 +11,11 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import type { CallContext, Outcome } from "../catalog/types.ts";
+import type { CallContext, Credential, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import type { Asker } from "./ask.ts";
-import { advertisesListChanged, type Connection, type Link } from "./connection.ts";
+import { advertisesListChanged, type Connection, CREDENTIAL, type Link } from "./connection.ts";
 import { ENTRY_TOOLS, entryTool, entryToolsFor } from "./entry.ts";
 import { toInstructions } from "./instructions.ts";
 import { listTools, namer } from "./list.ts";
@@ -26,8 +26,8 @@ export interface ServerParts {
   readonly connection: Connection;
   readonly link: Link;
   readonly asker: Asker;
-  /** Credential and principal of one request. */
-  readonly caller: () => Pick<CallContext, "principal" | "credential">;
+  /** Who calls, with which credential of its own. */
+  readonly caller: (credential: Credential | undefined) => Pick<CallContext, "principal" | "credential" | "limits">;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -44,6 +44,10 @@ function clientOf(server: Server, { mcpReq }: ServerContext): { capabilities: Cl
   return { capabilities: capabilities ?? server.getClientCapabilities(), name: info?.name ?? server.getClientVersion()?.name };
 }
 
+/** The credential that came with this request, where the transport found one. */
+const credentialIn = (context: ServerContext): Credential | undefined =>
+  context.http?.authInfo?.extra?.[CREDENTIAL] as Credential | undefined;
+
 function toContext(parts: ServerParts, server: Server, context: ServerContext): CallContext {
   const { mcpReq } = context;
   const token = mcpReq._meta?.progressToken;
@@ -51,7 +55,7 @@ function toContext(parts: ServerParts, server: Server, context: ServerContext): 
   const project = parts.connection.project();
   const client = clientOf(server, context);
   return {
-    ...parts.caller(),
+    ...parts.caller(credentialIn(context)),
     signal: mcpReq.signal,
     canAsk: canBeAsked(client.capabilities),
     meta: mcpReq._meta ?? {},
@@ -68,6 +72,8 @@ function toContext(parts: ServerParts, server: Server, context: ServerContext): 
         }),
   };
 }
+
+const LIST_CHANGED = { method: "notifications/tools/list_changed" } as const;
 
 const validators = new WeakMap<EntryTool, z.ZodType>();
 
@@ -134,7 +140,10 @@ async function callTool(parts: ServerParts, server: Server, name: string, rawArg
     link,
     context: callContext,
     named: namer(connection),
-    tellListChanged: () => context.mcpReq.notify({ method: "notifications/tools/list_changed" }),
+    tellListChanged: () => {
+      link.takeOwed?.();
+      return context.mcpReq.notify(LIST_CHANGED);
+    },
   };
   return await finish(parts, await called.entry.run(args, call));
 }
@@ -160,11 +169,13 @@ export function createServer(parts: ServerParts): Server {
   );
   server.setRequestHandler("tools/list", () => {
     connection.session.listed();
+    link.takeOwed?.();
     return { tools: listTools(connection) as unknown as Tool[] };
   });
   server.setRequestHandler("tools/call", async (request, context) => {
     try {
       const result = await callTool(parts, server, request.params.name, request.params.arguments ?? {}, context);
+      if (link.takeOwed?.()) await context.mcpReq.notify(LIST_CHANGED);
       return result as unknown as CallToolResult | InputRequiredResult;
     } catch (error) {
       if (error instanceof ProtocolError) throw error;

@@ -1,4 +1,5 @@
 import type { Action, Effect } from "../catalog/types.ts";
+import { WEIGHTS } from "./weights.ts";
 
 /** What an action does, as its id and name say it; `act` stands for a verb of its own (approve, rebase …). */
 export type VerbClass = "list" | "get" | "create" | "update" | "delete" | "act";
@@ -50,20 +51,6 @@ export function verbOf(action: Action): DocVerb {
   return { verb: "act", words: [...new Set([...parts, tool])], specific: true };
 }
 
-/** How well an action of a class answers a wish of a class; rows are wishes. */
-const FIT: Readonly<Record<VerbClass, Readonly<Record<VerbClass, number>>>> = {
-  list: { list: 1, get: 0.7, create: 0.4, update: 0.4, delete: 0.2, act: 0.6 },
-  get: { list: 0.86, get: 1, create: 0.4, update: 0.4, delete: 0.2, act: 0.6 },
-  create: { list: 0.45, get: 0.45, create: 1, update: 0.62, delete: 0.2, act: 0.75 },
-  update: { list: 0.45, get: 0.45, create: 0.62, update: 1, delete: 0.2, act: 0.8 },
-  delete: { list: 0.45, get: 0.45, create: 0.3, update: 0.4, delete: 1, act: 0.6 },
-  // The action whose own verb was said is judged apart.
-  act: { list: 0.7, get: 0.7, create: 0.7, update: 0.7, delete: 0.3, act: 0.7 },
-};
-
-/** Without any verb reading is likelier than changing. */
-const UNSAID: Readonly<Record<VerbClass, number>> = { list: 1, get: 0.94, create: 0.72, update: 0.72, delete: 0.4, act: 0.8 };
-
 export interface Wish {
   readonly verbs: ReadonlySet<string>;
   /** A question word: the answer is to be read. */
@@ -74,16 +61,19 @@ export interface Wish {
 
 /** Factor for an action of a class and effect under a wish. */
 export function fitOf(verb: VerbClass, effect: Effect, wish: Wish): number {
+  const { wished, unsaid, readingAct, otherAct, writingAct, asked, manyGot } = WEIGHTS.intent;
+  const isReading = effect === "read";
   let fit = 0;
   for (const said of wish.verbs) {
-    const row = FIT[said as VerbClass];
+    const row = wished[said as VerbClass];
     if (!row) continue;
-    const act = effect === "read" ? (said === "list" || said === "get" ? 0.95 : 0.6) : said === "list" || said === "get" ? 0.4 : row.act;
+    const toRead = said === "list" || said === "get";
+    const act = isReading ? (toRead ? readingAct : otherAct) : toRead ? writingAct : row.act;
     fit = Math.max(fit, verb === "act" ? act : row[verb]);
   }
-  if (wish.verbs.size === 0) fit = verb === "act" && effect === "read" ? 0.95 : UNSAID[verb];
-  if (wish.asks && effect !== "read") fit *= 0.6;
-  if (wish.plural && verb === "get" && !wish.verbs.has("create")) fit *= 0.85;
+  if (wish.verbs.size === 0) fit = verb === "act" && isReading ? readingAct : unsaid[verb];
+  if (wish.asks && !isReading) fit *= asked;
+  if (wish.plural && verb === "get" && !wish.verbs.has("create")) fit *= manyGot;
   if (wish.plural && verb === "list" && wish.verbs.has("get")) fit = Math.max(fit, 1);
   return fit;
 }

@@ -15,6 +15,27 @@ export const WEIGHTS = {
     paramName: { weight: 2.5, length: 1_000 },
     enums: { weight: 0.35, length: 10 },
   },
+  intent: {
+    /** How well an action of a class answers a wish of a class; rows are wishes. `act` is a wish said with a verb of its own. */
+    wished: {
+      list: { list: 1, get: 0.7, create: 0.4, update: 0.4, delete: 0.2, act: 0.6 },
+      get: { list: 0.86, get: 1, create: 0.4, update: 0.4, delete: 0.2, act: 0.6 },
+      create: { list: 0.45, get: 0.45, create: 1, update: 0.62, delete: 0.2, act: 0.75 },
+      update: { list: 0.45, get: 0.45, create: 0.62, update: 1, delete: 0.2, act: 0.8 },
+      delete: { list: 0.45, get: 0.45, create: 0.3, update: 0.4, delete: 1, act: 0.6 },
+      act: { list: 0.7, get: 0.7, create: 0.7, update: 0.7, delete: 0.3, act: 0.7 },
+    },
+    /** Without any verb reading is likelier than changing. */
+    unsaid: { list: 1, get: 0.94, create: 0.72, update: 0.72, delete: 0.4, act: 0.8 },
+    /** An action with a verb of its own that only reads, under a wish to read, under another, and one that changes under a wish to read. */
+    readingAct: 0.95,
+    otherAct: 0.6,
+    writingAct: 0.4,
+    /** A question meets an action that changes something. */
+    asked: 0.6,
+    /** Several were asked for, the action gives one. */
+    manyGot: 0.85,
+  },
   lengthNorm: 0.25,
   saturation: 1.4,
   idfPower: 0.56,
@@ -34,8 +55,6 @@ export const WEIGHTS = {
   /** An ordinary word that no action is named by. */
   ordinary: 0.4,
   window: { size: 6, cue: 1.25, imperative: 1, verb: 1.05, whole: 1, part: 0.92 },
-  /** A destructive action that was not asked for in so many words. */
-  unlicensed: 0.8,
   /** Share of the score that does not depend on how much of the window was answered. */
   coverageFloor: 0.92,
   /** A question, or a wish to read, that meets an action of its own verb which changes something. */

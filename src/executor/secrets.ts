@@ -9,7 +9,7 @@ import { isPlain } from "./slim.ts";
 
 /** Fields that hold a secret whatever they stand in. */
 const SECRET_FIELD =
-  /^(?:(?:.*_)?(?:token|secret|password|passphrase|private_key|api_key|license_key|account_key|user_key|webhook_url)|aws_secret_access_key|token_hash|webhook|pin)$/;
+  /^(?:(?:.*_)?(?:token|secret|password|passphrase|private_key|api_key|license_key|account_key|user_key|client_key|provided_key|webhook_url)|aws_secret_access_key|token_hash|webhook|pin)$/;
 
 /** Actions whose `value` may be a secret: CI variables, URL variables and headers of webhooks, by the way they are named. */
 const isVariable = (row: Pick<ActionRow, "id" | "entity">) => /variable|custom_header/i.test(row.id) || /Variable$/.test(row.entity ?? "");

@@ -95,7 +95,7 @@ export async function applySwitch(call: ToolCall, change: () => readonly Action[
 }
 
 function toEntry(call: ToolCall, entry: Plan, status: Status, tools: readonly Record<string, unknown>[]): Record<string, unknown> {
-  const groups = groupWithheld(entry.withheld, call.connection.settings.refusalContact !== undefined);
+  const groups = groupWithheld(entry.withheld, !call.connection.policy.tellsSettings);
   return {
     toolset: entry.toolset.name,
     status,

@@ -47,7 +47,7 @@ export const getToolsetTools = defineEntryTool({
     const { permitted, withheld } = judge(connection, asked, facts);
     const variants = permitted.map((action) => toVariants(call, action, detail));
     const tools = fitBudget(variants, detail === "schemas" ? SCHEMA_BUDGET : BUDGET);
-    const groups = groupWithheld(withheld, connection.settings.refusalContact !== undefined);
+    const groups = groupWithheld(withheld, !connection.policy.tellsSettings);
     const lines = tools.map((row, index) => {
       const action = permitted[index] as Action;
       return row.signature === undefined ? `${row.name} (${action.id}, ${action.effect})` : `${row.signature} – ${action.effect}`;

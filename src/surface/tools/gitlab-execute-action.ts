@@ -16,7 +16,7 @@ async function execute(args: Readonly<Record<string, unknown>>, call: ToolCall, 
   return await runner.run(request, call.context);
 }
 
-const readsOnly = (connection: Connection) => connection.settings.readOnly;
+const readsOnly = (connection: Connection) => connection.settings.readOnly === true;
 
 export const gitlabExecuteAction = defineEntryTool({
   name: "gitlab_execute_action",

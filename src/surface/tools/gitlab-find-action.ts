@@ -81,7 +81,7 @@ export const gitlabFindAction = defineEntryTool({
       permitted: (action) => connection.policy.permits(action, facts),
     });
     const variants = found.results.map(({ action, exact, why }) => toVariants(call, action, exact === true, why));
-    const withheld = groupWithheld(judge(connection, found.withheld, facts).withheld, connection.settings.refusalContact !== undefined);
+    const withheld = groupWithheld(judge(connection, found.withheld, facts).withheld, !connection.policy.tellsSettings);
     const json = {
       query: query.slice(0, 200),
       count: found.count,

@@ -11,6 +11,9 @@ function count(actions: readonly Action[]): Record<string, number> {
   return Object.fromEntries(pairs.filter(([, number]) => number > 0));
 }
 
+/** A title that only says the name again is left out. */
+const repeatsName = ({ name, title }: Toolset) => title.toLowerCase() === name.replaceAll("_", " ");
+
 function toRow(connection: Connection, toolset: Toolset, facts: Facts): Record<string, unknown> {
   const { policy, session } = connection;
   const permitted = toolset.actions.filter((action) => policy.permits(action, facts));
@@ -20,7 +23,7 @@ function toRow(connection: Connection, toolset: Toolset, facts: Facts): Record<s
   const verdict = permitted.length === 0 && first ? policy.verdict(first, facts) : undefined;
   return {
     name: toolset.name,
-    title: toolset.title,
+    ...(repeatsName(toolset) ? {} : { title: toolset.title }),
     ...(foreign.length > 0 ? { source: foreign.join(",") } : {}),
     actions: permitted.length,
     essential: permitted.filter((action) => action.essential).length,
@@ -32,10 +35,11 @@ function toRow(connection: Connection, toolset: Toolset, facts: Facts): Record<s
 }
 
 function toLine(row: Record<string, unknown>): string {
-  if (row.reason !== undefined) return `${row.name} – ${row.title}: not permitted, ${row.reason}`;
+  const name = row.title === undefined ? row.name : `${row.name} – ${row.title}`;
+  if (row.reason !== undefined) return `${name}: not permitted, ${row.reason}`;
   const counts = EFFECTS.filter((effect) => row[effect] !== undefined).map((effect) => `${row[effect]} ${effect}`);
   const on = row.enabled === undefined ? "" : `; ${row.enabled} on`;
-  return `${row.name} – ${row.title} (${counts.join(", ")}${on})`;
+  return `${name} (${counts.join(", ")}${on})`;
 }
 
 export const listAvailableToolsets = defineEntryTool({

@@ -31,8 +31,10 @@ export interface Shape {
 /** One parameter of an action, as data. */
 export interface Param extends Shape {
   readonly in: "path" | "query" | "body";
-  /** The name on the wire where it differs from ours. */
+  /** The name on the wire where it differs from ours; in GraphQL rows the place in the variables, with dots (`input.weightWidget.weight`). */
   readonly wire?: string;
+  /** GraphQL rows: type of the global id that a plain id is sent as (`WorkItem` → `gid://gitlab/WorkItem/123`). */
+  readonly gid?: string;
   /** Scope ids (or `none`) of the routes that know the parameter; absent = all routes. */
   readonly on?: readonly string[];
   readonly deprecated?: boolean;
@@ -114,6 +116,14 @@ export interface Progress {
   readonly message?: string;
 }
 
+/** The projects and groups that one call may reach. */
+export interface CallScope {
+  /** @throws BridgeError not_permitted when a request to this path must not leave. */
+  admit(template: string, path: string): Promise<void>;
+  /** The rows that may be shown, and whether some were or could have been left out. */
+  keep(items: readonly unknown[]): Promise<{ readonly items: readonly unknown[]; readonly filtered: boolean }>;
+}
+
 /** Everything that a run knows about its caller. Made per call by the surface, handed down unchanged. */
 export interface CallContext {
   readonly principal: Principal;
@@ -127,6 +137,8 @@ export interface CallContext {
   readonly credential?: Credential;
   /** What this client limits beyond the server's own settings: the last check before the wire holds it too. */
   readonly limits?: Pick<Settings, "readOnly" | "safeMode">;
+  /** Where this call may go, where projects or groups are limited; set by the road. */
+  readonly scope?: CallScope;
   readonly meta: Readonly<Record<string, unknown>>;
   /** Client name for `User-Agent`. */
   readonly client?: string;
@@ -184,6 +196,8 @@ export interface Page {
 export interface OutcomeNotes {
   /** Full path or id of the project that was used, where one was. */
   readonly project?: string;
+  /** Rows of what this caller may not reach were left out: how that is told. */
+  readonly filtered?: string;
   /** Names of reserved `omitted` fields count, told to the reader. */
   readonly omitted?: number;
   readonly truncated?: string;

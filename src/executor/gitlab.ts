@@ -4,6 +4,7 @@ import { TOOLSETS } from "../catalog/toolsets.ts";
 import type { Action, Call, CallContext, Facts, Outcome, Source } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
 import type { Log } from "../log.ts";
+import { isRaw } from "../policy/call-effects.ts";
 import type { Door } from "../policy/door.ts";
 import { toBase, toQuery, toRoot } from "./address.ts";
 import { checkOf } from "./check.ts";
@@ -12,13 +13,16 @@ import { createCredentials } from "./credentials.ts";
 import type { Fetch } from "./exchange.ts";
 import { createFacts } from "./facts.ts";
 import { createRequest, type Request } from "./gitbeaker.ts";
+import { createFinder } from "./graphql-places.ts";
 import { runGraphql } from "./graphql-run.ts";
+import { toVariables } from "./graphql-variables.ts";
 import { type ListParts, runList } from "./listing.ts";
 import { createTitles, type Read } from "./lookups.ts";
 import { createNetwork } from "./network.ts";
 import { nextPosition, toPagingQuery, totalOf } from "./page.ts";
 import type { People } from "./param-people.ts";
 import type { Titles } from "./param-titles.ts";
+import { previewOfRaw, type RawParts, runRaw } from "./raw.ts";
 import { createRequesterFn, type Reply, type RequesterParts, type Sending } from "./requester.ts";
 import { notesOf, projectOf, roomOf, shapeRows, toFileOutcome, toRawOutcome, toValueOutcome } from "./result.ts";
 import { hideSecrets, prepareDelivery } from "./secrets.ts";
@@ -173,15 +177,26 @@ async function write(call: Call, context: CallContext, parts: Parts): Promise<Ou
   }
 }
 
+const rawParts = (context: CallContext, parts: Parts): RawParts => ({
+  request: parts.request,
+  settings: parts.options.settings,
+  root: parts.root,
+  signal: context.signal,
+  sendingOf: (call, template) => sendingOf(call, context, parts, template),
+});
+
 function run(call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
   const { action } = call;
+  if (isRaw(action)) return runRaw(call, rawParts(context, parts));
   if (action.composite !== undefined) {
     const composite = COMPOSITES[action.composite];
     if (!composite) throw new Error(`${action.id}: there is no composite ${action.composite}`);
     return composite(call, context, roomOf(parts.options.settings, call.wanted));
   }
-  if (action.graphql !== undefined)
-    return runGraphql(call, action.graphql, sendingOf(call, context, parts, "/graphql"), parts, context.signal);
+  if (action.graphql !== undefined) {
+    const graphql = { request: parts.request, settings: parts.options.settings, find: createFinder(readFor(parts, context)) };
+    return runGraphql({ call, document: action.graphql, sending: sendingOf(call, context, parts, "/graphql"), parts: graphql, context });
+  }
   return action.effect === "read" ? read(call, context, parts) : write(call, context, parts);
 }
 
@@ -206,10 +221,22 @@ async function previewOfComposite(call: Call, context: CallContext, parts: Parts
   return { action: call.action.id, effect: call.action.effect, would_send };
 }
 
+async function previewOfGraphql(
+  call: Call,
+  document: string,
+  context: CallContext,
+  parts: Parts,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { action } = call;
+  const variables = hideSecrets(await toVariables(call, document, createFinder(readFor(parts, context))), action);
+  const path = `${toRoot(parts.options.settings.url)}/api/graphql`;
+  return { action: action.id, effect: action.effect, method: "POST", path: new URL(path).pathname, query: document, variables };
+}
+
 async function previewOf(call: Call, context: CallContext, parts: Parts): Promise<Readonly<Record<string, unknown>>> {
   const { action } = call;
-  if (action.graphql !== undefined)
-    return { method: "POST", path: "/api/graphql", query: action.graphql, variables: hideSecrets(call.params, action) };
+  if (action.graphql !== undefined) return previewOfGraphql(call, action.graphql, context, parts);
+  if (isRaw(action)) return previewOfRaw(call, parts.root);
   if (action.composite !== undefined) return previewOfComposite(call, context, parts);
   const wire = toWire(call);
   const project = projectOf(call);

@@ -122,11 +122,20 @@ function dropNothing(values: Map<string, unknown>, action: Action): void {
   }
 }
 
+/** A GraphQL row cannot do without a place, and the call names none: not this one and no other that stands for the same. */
+function isPlaceOf(action: Action, values: ReadonlyMap<string, unknown>): boolean {
+  const own = action.params.project_id;
+  const others = Object.entries(action.params).filter(
+    ([name, { wire }]) => name !== "project_id" && wire !== undefined && wire === own?.wire,
+  );
+  return (own?.required === true || others.length > 0) && !others.some(([name]) => values.has(name));
+}
+
 /** Fills `project_id` with the current project where the call names no scope and the action cannot do without one. */
 function fillProject(action: Action, values: Map<string, unknown>, options: NormalizeOptions): void {
   const param = Object.hasOwn(action.params, "project_id") ? action.params.project_id : undefined;
   if (param?.type !== "string" || values.has("project_id")) return;
-  if (param.in !== "path" && action.composite === undefined) return;
+  if (param.in !== "path" && action.composite === undefined && (action.graphql === undefined || !isPlaceOf(action, values))) return;
   const free = routesOf(action).some((route) => scopeOf(action, route) === "none" && !placeholders(route[1]).includes("project_id"));
   if (free || scopeIds(action).some((id) => values.has(id))) return;
   const project = projectOf(options);

@@ -51,12 +51,14 @@ describe("GraphQL rows", () => {
   it("send the document with the params as variables, beside the REST root", async () => {
     server.use(http.post(`${HOST}/gitlab/api/graphql`, () => json({ data: { workItem: { id: "gid://gitlab/WorkItem/1", title: "T" } } })));
     const value = valueIn(await run(row({}), { id: "gid://gitlab/WorkItem/1" }, { url: `${HOST}/gitlab` }));
-    expect(value).toEqual({ id: "gid://gitlab/WorkItem/1", title: "T" });
+    expect(value).toEqual({ id: 1, title: "T" });
     expect(JSON.parse(sent[0]?.body ?? "")).toEqual({ query: row({}).graphql, variables: { id: "gid://gitlab/WorkItem/1" } });
   });
 
   it.each([
     [{ errors: [{ message: "Field 'x' doesn't exist on type 'WorkItem'" }] }, "unprocessable"],
+    [{ errors: [{ message: "Query has complexity of 300, which exceeds max complexity of 250" }] }, "too_large"],
+    [{ data: { workItemUpdate: null }, errors: [{ message: "Insufficient permissions" }] }, "forbidden"],
     [
       {
         data: { workItem: null },

@@ -19,7 +19,7 @@ export function parseDiff(diff: string): Hunk[] {
   let [old, fresh] = [0, 0];
   let [oldLeft, freshLeft] = [0, 0];
   for (const line of diff.split("\n")) {
-    const header = oldLeft <= 0 && freshLeft <= 0 ? HEADER.exec(line) : null;
+    const header = HEADER.exec(line);
     if (header) {
       [old, fresh] = [Number(header[1]), Number(header[3])];
       [oldLeft, freshLeft] = [Number(header[2] ?? 1), Number(header[4] ?? 1)];

@@ -83,4 +83,27 @@ describe("composites on the road", () => {
     });
     expect(sent.map(({ method }) => method)).toEqual(["GET"]);
   });
+
+  it("that are only shown send nothing, even where the policy would let their parts through", async () => {
+    answers("get", `${PROJECT}/repository/branches/dev`, () => json({ name: "dev", can_push: true }));
+    answers("get", `${PROJECT}/repository/files/a.txt`, () => json({ encoding: "base64", content: btoa("one\n"), last_commit_id: "c1" }));
+    const source = sourceOf();
+    const policy = createPolicy(settingsOf());
+    const preview = { rule: "safe_mode", kind: "preview", text: "shown" } as const;
+    const road = createRoad({
+      registry: createRegistry([source]),
+      policy: {
+        ...policy,
+        callVerdict: (action, ...rest) => (action.composite ? { permitted: true, preview } : policy.callVerdict(action, ...rest)),
+      },
+      facts: () => ({}),
+      normalize: () => ({ instance: HOST }),
+    });
+    const params = { project_id: "a/b", branch: "dev", message: "M", edits: [{ path: "a.txt", old: "one", new: "1" }] };
+    expect(await road.run({ name: "commit.edit", params }, contextOf())).toMatchObject({
+      kind: "preview",
+      preview: { action: "commit.edit", would_send: [{ action: "commit.create", method: "POST", body: { branch: "dev" } }] },
+    });
+    expect(sent.map(({ method }) => method)).toEqual(["GET", "GET"]);
+  });
 });

@@ -202,6 +202,8 @@ function toSize(parts: Parts, room: number): Fields {
   return answers.find((answer) => estimateJson(answer) <= Math.min(MOST, room)) ?? answers.at(-1) ?? {};
 }
 
+const NEXT = "merge_request.diff_show shows the changes; merge_request.review comments on lines and approves.";
+
 /** All that a review of a merge request starts from, in one answer (TASKS.md, tasks 1 and 8). */
 export const overviewOfMergeRequest: Composite = async (call, context, room) => {
   const where = { project_id: call.params.project_id, merge_request_iid: call.params.merge_request_iid, full: true };
@@ -230,5 +232,6 @@ export const overviewOfMergeRequest: Composite = async (call, context, room) => 
     },
     room,
   );
-  return { kind: "value", value, project: String(call.params.project_id), untrusted: true };
+  const hint = text(request, "state") === "opened" ? { hint: NEXT } : {};
+  return { kind: "value", value, project: String(call.params.project_id), untrusted: true, ...hint };
 };

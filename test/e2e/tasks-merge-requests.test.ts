@@ -20,7 +20,7 @@ async function review({ agent, ask }: World): Promise<void> {
   const overview = await agent.discover("review merge request 42 at a glance", "merge_requests", "merge_request.overview");
   const first = await overview(MR);
   expect(first.isError, first.seen).toBe(false);
-  expect(first.seen).toMatch(/discussion|thread/);
+  for (const words of [/thread/, /merge_request\.diff_show/, /merge_request\.review/]) expect(first.seen).toMatch(words);
   const files = await agent.run("merge_request.diff_show", MR);
   expect(files.seen).toMatch(/src\/cart\/pricing\.ts \(\+6 -2\)/);
   const diff = await agent.run("merge_request.diff_show", { ...MR, paths: ["src/cart/pricing.ts", "src/cart/cart.ts"] });

@@ -116,21 +116,19 @@ function push(draft: Draft, value: string, said: Said): void {
       draft.items.push({ ...mark, asks: true });
       continue;
     }
-    if (draft.hush) {
-      draft.hush = false;
-      continue;
-    }
+    const isHushed = draft.hush;
+    draft.hush = false;
     const choices = part.split("|");
-    const verbs = said.past ? [] : choices.filter((choice) => choice.startsWith("!")).map((choice) => choice.slice(1));
+    const verbs = said.past || isHushed ? [] : choices.filter((choice) => choice.startsWith("!")).map((choice) => choice.slice(1));
     const terms = choices.filter((choice) => !choice.startsWith("!"));
     if (said.own !== undefined && terms.length > 0 && !terms.includes(said.own)) terms.push(said.own);
-    const weight = (said.weight ?? 1) * (said.word.fuzzy ? 0.85 : 1) * (said.word.quoted ? 0.35 : 1);
+    const weight = (said.weight ?? 1) * (said.word.fuzzy ? 0.85 : 1) * (said.word.quoted ? 0.35 : 1) * (isHushed ? WEIGHTS.hushed : 1);
     if (said.past && terms.length === 0) continue;
-    const past = said.past ? { past: true } : {};
+    const past = said.past || isHushed ? { past: true } : {};
     const faint = said.faint ? { faint: true } : {};
     const group =
       terms.length > 0 ? { group: { terms: toTerms(terms), said: said.text, fuzzy: said.word.fuzzy, weight, ...past, ...faint } } : {};
-    const acts = (isOpen || draft.foreign) && !said.past && !said.faint && draft.lexicon.acts(group.group?.terms[0]?.term ?? "");
+    const acts = !isHushed && (isOpen || draft.foreign) && !said.past && !said.faint && draft.lexicon.acts(group.group?.terms[0]?.term ?? "");
     draft.items.push({
       ...mark,
       ...group,
@@ -167,10 +165,34 @@ function pushPlain(draft: Draft, lexicon: Lexicon, plain: readonly string[], at:
   }
 }
 
+/** Longest object that may stand between the parts of a verb. */
+const MAX_BETWEEN = 5;
+
+/** Verbs of two words brought together: `turn the schedule off` → `turn off the schedule`. */
+function together(words: readonly Word[], { apart, stop }: Lexicon["vocabulary"]["english"]): readonly Word[] {
+  const out = [...words];
+  for (let at = 0; at < out.length; at++) {
+    const particles = apart.get(out[at]?.word ?? "");
+    if (!particles || particles.has(out[at + 1]?.word ?? "")) continue;
+    for (let next = at + 2; next <= at + MAX_BETWEEN && next < out.length; next++) {
+      const word = out[next] as Word;
+      if (word.start) break;
+      const after = out[next + 1];
+      if (!particles.has(word.word) || (after && !after.start && !stop.has(after.word))) continue;
+      out.splice(next, 1);
+      if (after?.start && out[next]) out[next] = { ...(out[next] as Word), start: true };
+      out.splice(at + 1, 0, { ...word, start: false });
+      break;
+    }
+  }
+  return out;
+}
+
 /** What a text says, in order. `fuzzy`: unknown words may be mended. */
 export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item[] {
-  const { words, foreign } = toEnglish(tokenize(text), lexicon, fuzzy);
+  const { words: said, foreign } = toEnglish(tokenize(text), lexicon, fuzzy);
   const { english } = lexicon.vocabulary;
+  const words = foreign ? said : together(said, english);
   const plain = words.map(({ word }) => word);
   const draft: Draft = { items: [], lexicon, foreign, clause: true, start: true, cue: false, hush: false, of: false };
   for (let at = 0; at < words.length; ) {

@@ -63,7 +63,7 @@ function reachOf(group: Group, index: SearchIndex): Reach {
       }
       reach.gains[at] = Math.max(reach.gains[at] ?? 0, idf * share);
       if (group.faint) continue;
-      if (weight >= PLAINLY) reach.strong[at] = (reach.strong[at] ?? 0) | bit;
+      if (weight >= PLAINLY && !group.past) reach.strong[at] = (reach.strong[at] ?? 0) | bit;
       else if (weight >= HINTS) reach.weak[at] = (reach.weak[at] ?? 0) | bit;
       if (known?.verbTerms.has(term)) reach.isVerb[at] = true;
     }
@@ -139,6 +139,7 @@ function wantsReading({ asks, verbs }: Wish): boolean {
 function settle(window: Window, touched: readonly number[], board: Board, total: number, index: SearchIndex, best: Map<number, Hit>): void {
   const wish = wishOf(window.items);
   const fits = fitsOf(wish);
+  const isNames = window.items.every(({ group }) => group !== undefined && (group.faint || group.terms[0]?.term.startsWith("=")));
   const exactVerbs = new Set(window.items.filter((item) => !item.fuzzy).flatMap((item) => item.verbs ?? []));
   const reading = wantsReading(wish);
   const { coreFloor, coverageFloor, ownVerb, ownVerbAsked } = WEIGHTS;
@@ -156,7 +157,7 @@ function settle(window: Window, touched: readonly number[], board: Board, total:
     const known = best.get(id);
     if (known && known.score >= score) continue;
     const said = doc.verb.verb === "delete" ? exactVerbs.has("delete") || verbSaid : verbSaid || exactVerbs.has(doc.verb.verb);
-    const licensed = effect !== "destructive" || (said && (board.exact[id] ?? 0) !== 0);
+    const licensed = effect !== "destructive" || isNames || (said && (board.exact[id] ?? 0) !== 0);
     best.set(id, { doc: id, score, coverage, licensed, window });
   }
 }

@@ -35,6 +35,24 @@ export interface Corrector {
   correct(word: string, bold?: boolean): string | undefined;
 }
 
+const ROWS = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
+
+/** Keys that lie side by side: where a finger slips. */
+function areNear(a: string, b: string): boolean {
+  const row = ROWS.findIndex((keys) => keys.includes(a));
+  const other = ROWS.findIndex((keys) => keys.includes(b));
+  if (row < 0 || other < 0 || Math.abs(row - other) > 1) return false;
+  return Math.abs((ROWS[row] ?? "").indexOf(a) - (ROWS[other] ?? "").indexOf(b)) <= 1;
+}
+
+/** A short word with one other letter in it is another word, unless a finger slipped. */
+function isOtherWord(word: string, target: string): boolean {
+  if (word.length > 5 || word.length !== target.length) return false;
+  const places = [...word].flatMap((letter, at) => (letter === target[at] ? [] : [at]));
+  const [at = 0] = places;
+  return places.length === 1 && !areNear(word[at] ?? "", target[at] ?? "");
+}
+
 const mask = (word: string): number => {
   let bits = 0;
   for (let i = 0; i < word.length; i++) bits |= 1 << (word.charCodeAt(i) & 31);
@@ -69,7 +87,7 @@ export function createCorrector(targets: readonly Target[]): Corrector {
       for (const { target, bits: other } of byLength.get(length) ?? []) {
         if (ones(bits ^ other) > 2 * limit) continue;
         const edits = distance(word, target.word, limit);
-        if (edits > limit) continue;
+        if (edits > limit || isOtherWord(word, target.word)) continue;
         const head = word[0] === target.word[0] ? 0 : 0.8;
         if (edits + head > limit + 0.3 && length < 7) continue;
         const cost = edits + head - target.weight;

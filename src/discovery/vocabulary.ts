@@ -15,6 +15,8 @@ interface LanguageData {
   /** Letters that may follow a `*` stem. */
   readonly endings?: number;
   readonly plain?: readonly string[];
+  /** Verbs of two words that may stand apart (`turn it off`). */
+  readonly apart?: readonly string[];
   /** Phrase → canonical words (see `query.ts` for their marks). */
   readonly phrases: Readonly<Record<string, string>>;
 }
@@ -27,6 +29,8 @@ export interface Language {
   /** Ordinary words that are never taken for typing mistakes. */
   readonly plain: ReadonlySet<string>;
   readonly phrases: Phrases;
+  /** First word → the small words that may follow later. */
+  readonly apart: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export interface RunLanguage {
@@ -58,6 +62,15 @@ const stemSpellings: Spellings = (word) => {
   return stemmed === word ? [word] : [word, stemmed];
 };
 
+function toApart(pairs: readonly string[] = []): Map<string, Set<string>> {
+  const apart = new Map<string, Set<string>>();
+  for (const pair of pairs) {
+    const [verb = "", particle = ""] = pair.split(" ");
+    apart.set(verb, (apart.get(verb) ?? new Set()).add(particle));
+  }
+  return apart;
+}
+
 function loadWordLanguage(name: string): Language {
   const data = readData(name);
   return {
@@ -65,6 +78,7 @@ function loadWordLanguage(name: string): Language {
     stop: new Set(data.stop),
     of: new Set(data.of),
     plain: new Set(data.plain),
+    apart: toApart(data.apart),
     phrases: createPhrases(Object.entries(data.phrases), starSpellings(data.endings ?? 5)),
   };
 }
@@ -76,6 +90,7 @@ function loadEnglish(): Language {
     stop: new Set(data.stop),
     of: new Set(data.of),
     plain: new Set(data.plain),
+    apart: toApart(data.apart),
     phrases: createPhrases(Object.entries(data.phrases), stemSpellings, stem),
   };
 }

@@ -48,6 +48,8 @@ export const WEIGHTS = {
   ownVerb: 1.12,
   /** What is left of a verb's weight where it was said as a participle (`running`, `merged`). */
   participle: 0.6,
+  /** What is left of a thing that was said not to be wanted (`do not …`). */
+  hushed: 0.4,
   /** Two terms side by side as the action's id has them. */
   pair: 0.34,
   /** A parameter's name, the words it is made of, and a plain word that happens to be one. */

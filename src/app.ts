@@ -3,26 +3,32 @@ import { GITLAB, loadActions } from "./catalog/load.ts";
 import { TOOLSETS } from "./catalog/toolsets.ts";
 import type { CallContext, Credential, Facts, Principal, Source } from "./catalog/types.ts";
 import type { Settings } from "./config/options.ts";
+import type { Finder } from "./discovery/find.ts";
+import type { AuditLine } from "./executor/audit.ts";
+import type { Road } from "./executor/dispatch.ts";
 import { currentProject } from "./executor/project.ts";
 import type { Log } from "./log.ts";
 import { type Limits, narrow, type Wishes } from "./policy/narrow.ts";
 import { createPolicy } from "./policy/policy.ts";
+import { createWriteLimit, type WriteLimit } from "./policy/write-limit.ts";
 import { atConnect, requireKnownNames, type Unrecognized, unrecognizedNames } from "./registry/choice.ts";
 import { createRegistry, type Registry } from "./registry/registry.ts";
 import { createSession } from "./registry/session.ts";
 import { createAsker } from "./surface/ask.ts";
-import type { Connection, FactSource, Finder, Link, Runner } from "./surface/connection.ts";
+import type { Connection, FactSource, Link } from "./surface/connection.ts";
 import { createServer } from "./surface/server.ts";
 import { STYLE_ROWS } from "./surface/styles.ts";
 
 export interface BridgeOptions {
-  readonly settings: Settings;
+  readonly settings: Settings | Limits;
   readonly log: Log;
   readonly version: string;
   /** Directory whose git remote names the current project. */
   readonly cwd: string;
   /** Where new secrets are written (mode 0600); without it they are refused unless they may stand in the answer. */
   readonly secretsDirectory?: string;
+  /** Takes the lines of the audit. */
+  readonly audit?: (line: AuditLine) => void;
 }
 
 /** Lets a caller's runs through, as many at once as are allowed. */
@@ -41,6 +47,11 @@ export interface ConnectOptions {
 export interface Bridge {
   /** One client's connection. */
   connect(options?: ConnectOptions): Connection;
+  /**
+   * From now on these are the server's limits, for clients that are connected too.
+   * @throws BridgeError where they name what does not exist or contradict each other; the old ones then stay.
+   */
+  limit(limits: Limits): void;
   /** Names in a client's wishes that mean nothing here. */
   unrecognized(wishes: Wishes): readonly Unrecognized[];
   /** What GitLab says about the bearer of a credential; within a deadline, what fails stays unknown. */
@@ -62,7 +73,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /** Everything that talks to GitLab, loaded on the first call: the first list needs none of it. */
-function loadExecutor({ settings, log, version, secretsDirectory }: BridgeOptions) {
+function loadExecutor({ settings, log, version, secretsDirectory }: BridgeOptions, onDoubt: (context: CallContext) => void) {
   return once(async () => {
     const [{ createDoor }, { createGitLabSource }, { createRoad }] = await Promise.all([
       import("./policy/door.ts"),
@@ -70,20 +81,19 @@ function loadExecutor({ settings, log, version, secretsDirectory }: BridgeOption
       import("./executor/dispatch.ts"),
     ]);
     const directory = secretsDirectory === undefined ? {} : { secretsDirectory };
-    return { source: createGitLabSource({ settings, door: createDoor(settings), log, version, ...directory }), createRoad };
+    return { source: createGitLabSource({ settings, door: createDoor(settings), log, version, onDoubt, ...directory }), createRoad };
   });
 }
 
 type Executor = Awaited<ReturnType<ReturnType<typeof loadExecutor>>>;
 
-/** One executor for each GitLab and each set of limits that the last check before the wire must hold. */
-function createExecutors(options: BridgeOptions): (instance: string, limits?: CallContext["limits"]) => Promise<Executor> {
+/** One executor for each GitLab and each set of limits that holds below the road: at the door, and for what is told of secrets. */
+function createExecutors(options: BridgeOptions, limitsNow: () => Limits, onDoubt: (context: CallContext) => void) {
   const made = new Map<string, () => Promise<Executor>>();
-  const { readOnly, safeMode } = options.settings;
-  return (instance, limits = { readOnly, safeMode }) => {
-    const own = { readOnly: limits.readOnly, safeMode: limits.safeMode };
+  return (instance: string, limits: NonNullable<CallContext["limits"]> = limitsNow()): Promise<Executor> => {
+    const own = { readOnly: limits.readOnly, safeMode: limits.safeMode, revealSecrets: limits.revealSecrets };
     const key = JSON.stringify([instance, own]);
-    const executor = made.get(key) ?? loadExecutor({ ...options, settings: { ...options.settings, ...own, url: instance } });
+    const executor = made.get(key) ?? loadExecutor({ ...options, settings: { ...options.settings, ...own, url: instance } }, onDoubt);
     made.set(key, executor);
     return executor();
   };
@@ -154,7 +164,7 @@ function connectionFor(shared: Shared, { wishes, instance, gate }: ConnectOption
   const style = STYLE_ROWS[settings.style];
   const chosen = settings.toolsets.length + settings.tools.length > 0 ? settings.toolsets : style.toolsets;
   const project = settings.project === undefined && !settings.http ? currentProject(options.cwd, url) : () => settings.project;
-  const runner = once(async (): Promise<Runner> => {
+  const runner = once(async (): Promise<Road> => {
     const { source, createRoad } = await executors(url, settings);
     const normalize: Parameters<typeof createRoad>[0]["normalize"] = (context) => ({ instance: url, project, ...source.people(context) });
     const road = createRoad({ registry, policy, facts: facts.known, normalize });

@@ -1,5 +1,7 @@
-import type { Action, CallContext, Effect, Facts, Outcome } from "../catalog/types.ts";
+import type { CallContext, Facts } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
+import type { Finder } from "../discovery/find.ts";
+import type { Road } from "../executor/dispatch.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Session } from "../registry/session.ts";
@@ -12,43 +14,6 @@ export interface Link {
   canTell(): boolean;
   /** Whether the client is owed the news of a changed list; asking settles the debt. */
   takeOwed?(): boolean;
-}
-
-/** The road of the executor, as the surface needs it. */
-export interface Runner {
-  run(
-    request: { readonly name: string; readonly params: unknown; readonly confirm?: boolean; readonly readsOnly?: string },
-    context: CallContext,
-  ): Promise<Outcome>;
-}
-
-export interface FindOptions {
-  readonly limit?: number;
-  readonly toolset?: string;
-  readonly effect?: Effect;
-  readonly explain?: boolean;
-  readonly permitted: (action: Action) => boolean;
-}
-
-export interface FoundRow {
-  readonly action: Action;
-  readonly score: number;
-  readonly exact?: boolean;
-  readonly why?: readonly string[];
-}
-
-export interface Found {
-  readonly query: string;
-  readonly count: number;
-  readonly confident: boolean;
-  readonly results: readonly FoundRow[];
-  readonly withheld: readonly Action[];
-  readonly suggestions: readonly string[];
-}
-
-/** The search of the discovery room, as the surface needs it. */
-export interface Finder {
-  find(query: string, options: FindOptions): Found;
 }
 
 /** What is known about caller and instance. */
@@ -66,7 +31,7 @@ export interface Connection {
   readonly registry: Registry;
   readonly session: Session;
   /** Heavy rooms are loaded when first needed, not at the start. */
-  readonly runner: () => Promise<Runner>;
+  readonly runner: () => Promise<Road>;
   readonly finder: () => Promise<Finder>;
   readonly facts: FactSource;
   /** The connection's current project, read lazily. */

@@ -1,8 +1,9 @@
 import { requiredParams } from "../../catalog/schema.ts";
 import type { Action, Facts } from "../../catalog/types.ts";
+import type { FindAnswer } from "../../discovery/find.ts";
 import { BridgeError } from "../../errors.ts";
 import { groupWithheld, judge } from "../choose.ts";
-import type { Connection, Found } from "../connection.ts";
+import type { Connection } from "../connection.ts";
 import { fitBudget } from "../fit.ts";
 import { fullSchema, listedSchema, signatureFor } from "../signature.ts";
 import { defineEntryTool, READS, type ToolCall } from "../tool.ts";
@@ -37,7 +38,7 @@ function isLive(connection: Connection, id: string): boolean {
   }
 }
 
-function toText(call: ToolCall, found: Found, withheld: readonly Row[]): string {
+function toText(call: ToolCall, found: FindAnswer, withheld: readonly Row[]): string {
   if (found.results.length === 0) {
     const near = found.suggestions.length > 0 ? ` Try: ${found.suggestions.join("; ")}.` : "";
     const refused = withheld.map((group) => `Exists, but withheld (${group.reason}): ${(group.actions as string[]).join(", ")}`);

@@ -4,12 +4,12 @@ import { TOOLSETS } from "../../src/catalog/toolsets.ts";
 import { expectBites, expectKept, type Law } from "./law.ts";
 
 /** Verbs that ids end (or begin) with and tool names begin with. A new one is a decision: it must be a word that people say. */
-const VERBS = `accept activate add apply approve archive ban batch block cancel check cherry clone compare complete confirm create
-    deactivate delete deny disable dismiss done download draft edit enable erase explain export find flag follow fork get identify import
-    index keep lint list lock mark merge move pause pick play promote protect publish purge rebase refresh reject remove render reorder
-    repair request resend reset resolve restore resume retry revert review revoke rollback rollout rotate run scan search seed set share
-    show star start stop subscribe sync take test transfer trigger unapprove unarchive unban unblock unfollow unlock unprotect unshare
-    unstar unsubscribe update upload verify wait`.split(/\s+/);
+const VERBS = `accept activate add apply approve archive assign attach award ban batch block cancel check cherry clone compare complete
+    confirm convert create deactivate delete deny detach disable dismiss done download draft edit enable erase explain export find flag
+    follow fork get identify import index keep link lint list lock mark merge move pause pick play promote protect publish purge rebase
+    refresh reject remove render reorder repair request resend reset resolve restore resume retry revert review revoke rollback rollout
+    rotate run scan search seed set share show snooze star start stop subscribe sync take test transfer trigger unapprove unarchive
+    unassign unban unblock unfollow unlink unlock unprotect unshare unsnooze unstar unsubscribe update upload verify wait`.split(/\s+/);
 
 /** Ids whose last part holds no verb, and why. */
 const NOUN_IDS: Readonly<Record<string, string>> = {

@@ -59,6 +59,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   comment: ["body", "note"],
   text: ["body", "content"],
   message: ["commit_message", "body"],
+  commit_message: ["message"],
   description: ["body"],
   content: ["body"],
   label: ["labels"],

@@ -187,6 +187,30 @@ function readArray(value: unknown, field: string, shape: Shape, reading: Reading
     .filter((item) => item !== undefined);
 }
 
+/** Names that people know from other tools → ours, inside the objects of a list: edits of files, comments on lines. */
+const INNER_NAMES: Readonly<Record<string, string>> = {
+  file: "path",
+  file_path: "path",
+  filename: "path",
+  old_string: "old",
+  old_str: "old",
+  old_text: "old",
+  new_string: "new",
+  new_str: "new",
+  new_text: "new",
+  body: "text",
+  comment: "text",
+  note: "text",
+  new_line: "line",
+  line_number: "line",
+};
+
+/** The property that a name means: its own, or the one it is another word for where that is not given itself. */
+function innerName(name: string, shapes: Readonly<Record<string, Shape>>, given: Readonly<Record<string, unknown>>): string {
+  const other = Object.hasOwn(INNER_NAMES, name) ? (INNER_NAMES[name] ?? name) : name;
+  return !Object.hasOwn(shapes, name) && Object.hasOwn(shapes, other) && !Object.hasOwn(given, other) ? other : name;
+}
+
 /** `[{ key, value }]` where an object is asked for. */
 function fromPairs(value: unknown): unknown {
   const pairs = Array.isArray(value) && value.length > 0 && value.every((item) => isObject(item) && typeof item.key === "string");
@@ -200,7 +224,8 @@ function readObject(value: unknown, field: string, shape: Shape, reading: Readin
   if (!shapes || Object.keys(shapes).length === 0) return given;
   const entries = Object.entries(given).filter(([, inner]) => inner !== null && inner !== undefined);
   const found: [string, unknown][] = [];
-  for (const [name, inner] of entries) {
+  for (const [asGiven, inner] of entries) {
+    const name = innerName(asGiven, shapes, given);
     const known = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
     if (known) found.push([name, readValue(inner, `${field}.${name}`, known, reading)]);
     else

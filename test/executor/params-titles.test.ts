@@ -115,3 +115,17 @@ describe("draft", () => {
     expect((await run("merge_request.list", { project_id: "a/b", draft: true })).params.draft).toBe(true);
   });
 });
+
+describe("edits and comments in words of other tools", () => {
+  it("are understood, each word once", async () => {
+    const { run } = world();
+    const edit = { project_id: "a/b", branch: "x", commit_message: "M", edits: [{ file_path: "a", old_string: "1", new_string: "" }] };
+    expect((await run("commit.edit", edit)).params).toMatchObject({ message: "M", edits: [{ path: "a", old: "1", new: "" }] });
+    const review = { project_id: "a/b", merge_request_iid: 1, comments: [{ file: "a", new_line: "3", body: "x" }] };
+    expect((await run("merge_request.review", review)).params.comments).toEqual([{ path: "a", line: 3, text: "x" }]);
+    const twice = { ...review, comments: [{ path: "a", file: "b", text: "x" }] };
+    expect((await failureOf(run("merge_request.review", twice))).detail.fields).toHaveProperty("comments[0].file");
+    const own = { project_id: "a/b", branch: "x", commit_message: "M", actions: [{ action: "delete", file_path: "a" }] };
+    expect((await run("commit.create", own)).params.actions).toEqual([{ action: "delete", file_path: "a" }]);
+  });
+});

@@ -5,7 +5,7 @@ import type { CallContext, Credential, Facts, Principal, Source } from "./catalo
 import type { Settings } from "./config/options.ts";
 import type { Finder } from "./discovery/find.ts";
 import type { AuditLine } from "./executor/audit.ts";
-import type { Road } from "./executor/dispatch.ts";
+import type { Road, RoadParts } from "./executor/dispatch.ts";
 import { currentProject } from "./executor/project.ts";
 import type { Log } from "./log.ts";
 import { type Limits, narrow, type Wishes } from "./policy/narrow.ts";
@@ -115,8 +115,15 @@ function gitlabSource(executors: Executors): Source {
 
 const MOST_KNOWN = 2_000;
 
+/** What stays known of a caller whom GitLab refused something: who it is, and which GitLab. What it may do is asked for again. */
+function withoutRights({ scopes: _scopes, expires_at: _expires, user, ...rest }: Facts): Facts {
+  if (!user) return rest;
+  const { admin: _admin, ...person } = user;
+  return { ...rest, user: person };
+}
+
 /** Facts by instance and credential; of a credential only a digest is kept. */
-function createFactSource(executors: Executors): FactSource {
+function createFactSource(executors: () => Executors): FactSource & { doubt(context: CallContext): void } {
   const salt = randomBytes(32);
   const known = new Map<string, Facts>();
   const keyOf = ({ principal, credential }: CallContext) => {
@@ -125,8 +132,12 @@ function createFactSource(executors: Executors): FactSource {
   };
   return {
     known: (context) => known.get(keyOf(context)) ?? {},
+    doubt(context) {
+      const old = known.get(keyOf(context));
+      if (old) known.set(keyOf(context), withoutRights(old));
+    },
     async learn(context) {
-      const facts = await (await executors(context.principal.instance)).source.facts(context);
+      const facts = await (await executors()(context.principal.instance)).source.facts(context);
       const key = keyOf(context);
       known.delete(key);
       known.set(key, facts);
@@ -150,29 +161,51 @@ const bare = (instance: string, credential: Credential | undefined): CallContext
 
 interface Shared {
   readonly options: BridgeOptions;
+  /** The server's limits at this moment. */
+  readonly limits: () => Limits;
+  readonly writes: WriteLimit;
   readonly executors: Executors;
   readonly registry: Registry;
   readonly facts: FactSource;
   readonly finder: () => Promise<Finder>;
+  readonly audit?: BridgeOptions["audit"];
+}
+
+/** Made anew only when what it is made from is another one. */
+function derived<T, U>(from: () => T, make: (value: T) => U): () => U {
+  let last: { readonly from: T; readonly made: U } | undefined;
+  return () => {
+    const value = from();
+    if (last?.from !== value) last = { from: value, made: make(value) };
+    return last.made;
+  };
 }
 
 function connectionFor(shared: Shared, { wishes, instance, gate }: ConnectOptions): Connection {
-  const { options, executors, registry, facts, finder } = shared;
+  const { options, executors, registry, facts, finder, writes, audit } = shared;
   const url = instance ?? options.settings.url;
-  const settings: Limits = { ...(wishes ? narrow(options.settings, wishes) : options.settings), url };
-  const policy = createPolicy(settings);
+  const now = derived(shared.limits, (limits): Limits => ({ ...(wishes ? narrow(limits, wishes) : limits), url }));
+  const settings = now();
+  const policy = createPolicy(now);
   const style = STYLE_ROWS[settings.style];
   const chosen = settings.toolsets.length + settings.tools.length > 0 ? settings.toolsets : style.toolsets;
   const project = settings.project === undefined && !settings.http ? currentProject(options.cwd, url) : () => settings.project;
+  const audited = audit ? { audit: { identity: settings.auditIdentity, session: randomBytes(8).toString("hex"), write: audit } } : {};
   const runner = once(async (): Promise<Road> => {
     const { source, createRoad } = await executors(url, settings);
-    const normalize: Parameters<typeof createRoad>[0]["normalize"] = (context) => ({ instance: url, project, ...source.people(context) });
-    const road = createRoad({ registry, policy, facts: facts.known, normalize });
+    const normalize: RoadParts["normalize"] = (context) => ({ instance: url, project, ...source.people(context) });
+    const road = createRoad({ registry, policy, facts: facts.known, normalize, places: source.places, writes, ...audited });
     return gate ? { run: (request, context) => gate(context, () => road.run(request, context)) } : road;
   });
   const choice = { toolsets: chosen, tools: settings.tools, level: style.level };
   const session = createSession(() => atConnect(registry, choice).filter((action) => policy.permits(action, {})), settings.settle);
-  return { settings, policy, registry, session, runner, finder, facts, project, version: options.version };
+  const { version } = options;
+  return {
+    get settings() {
+      return now();
+    },
+    ...{ policy, registry, session, runner, finder, facts, project, version },
+  };
 }
 
 /**
@@ -180,23 +213,30 @@ function connectionFor(shared: Shared, { wishes, instance, gate }: ConnectOption
  * @throws BridgeError invalid_params when a list of settings names what does not exist.
  */
 export function createBridge(options: BridgeOptions): Bridge {
-  const { settings, log } = options;
-  const executors = createExecutors(options);
+  const { log } = options;
+  let limits: Limits = options.settings;
+  const facts: ReturnType<typeof createFactSource> = createFactSource(() => executors);
+  const executors = createExecutors(options, () => limits, facts.doubt);
   const registry = createRegistry([gitlabSource(executors)]);
-  requireKnownNames(registry, settings);
-  const facts = createFactSource(executors);
+  requireKnownNames(registry, limits);
   const finder = once(async (): Promise<Finder> => {
     const { createFinder } = await import("./discovery/find.ts");
     return createFinder(registry.actions);
   });
   const asker = createAsker();
-  const shared: Shared = { options, executors, registry, facts, finder };
+  const { audit } = options;
+  const writes = createWriteLimit();
+  const shared: Shared = { options, limits: () => limits, writes, executors, registry, facts, finder, ...(audit ? { audit } : {}) };
   const principalOf = (instance: string, credential: Credential | undefined): Principal => {
     const { user } = facts.known(bare(instance, credential));
     return { instance, ...(user ? { user: { id: user.id, username: user.username } } : {}) };
   };
   return {
     connect: (own = {}) => connectionFor(shared, own),
+    limit(next) {
+      requireKnownNames(registry, next);
+      limits = next;
+    },
     unrecognized: ({ toolsets = [], tools = [], allowToolsets = [], allowTools = [], excludeTools = [] }) =>
       unrecognizedNames(registry, { toolsets, tools, allowToolsets, allowTools, excludeTools }),
     identify: (connection, credential) => facts.learn(bare(connection.settings.url, credential)),

@@ -136,7 +136,7 @@ export interface CallContext {
   /** The caller's own credential; absent = the server's. */
   readonly credential?: Credential;
   /** What this client limits beyond the server's own settings: the last check before the wire holds it too. */
-  readonly limits?: Pick<Settings, "readOnly" | "safeMode">;
+  readonly limits?: Pick<Settings, "readOnly" | "safeMode" | "revealSecrets">;
   /** Where this call may go, where projects or groups are limited; set by the road. */
   readonly scope?: CallScope;
   readonly meta: Readonly<Record<string, unknown>>;

@@ -19,6 +19,8 @@ const DEADLINE_MS = 3_000;
 const LIFETIME_MS = 10 * 60_000;
 /** A failed probe is not asked again on every call, and not believed for long. */
 const RETRY_MS = 30_000;
+/** What was learned a moment ago is not doubted: one refusal after the other would ask without end. */
+const DOUBT_MS = 5_000;
 const MOST_KNOWN = 500;
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -105,7 +107,7 @@ export function createFacts({ get, deadline = DEADLINE_MS, lifetime = LIFETIME_M
     });
     return entry;
   };
-  return async (context: CallContext): Promise<Facts> => {
+  const learn = async (context: CallContext): Promise<Facts> => {
     const key = keyOf(context);
     const old = known.get(key);
     const fresh = old && now() - old.since < (old.complete ? lifetime : RETRY_MS) ? old : start(context);
@@ -115,4 +117,11 @@ export function createFacts({ get, deadline = DEADLINE_MS, lifetime = LIFETIME_M
     if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
     return (await fresh.facts).facts;
   };
+  /** GitLab refused this caller: token or rights may have changed, and what was known is asked for again. */
+  const doubt = (context: CallContext): void => {
+    const key = keyOf(context);
+    const old = known.get(key);
+    if (old && now() - old.since >= DOUBT_MS) known.delete(key);
+  };
+  return Object.assign(learn, { doubt });
 }

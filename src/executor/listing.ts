@@ -1,4 +1,4 @@
-import type { Call, CallContext, Outcome } from "../catalog/types.ts";
+import type { Call, CallContext, CallScope, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { countFitting, cutToFit } from "./budget.ts";
 import { decodeCursor, encodeCursor, type Position } from "./page.ts";
@@ -29,6 +29,10 @@ export interface ListParts {
 export const DEFAULT_LIMIT = 20;
 export const MOST_LIMIT = 100;
 export const MOST_ROWS = 1_000;
+/** Pages in a row of which nothing may be shown, before the reader is given the cursor instead. */
+const MOST_EMPTY = 10;
+
+export const FILTERED = "only what belongs to the projects and groups that this server allows is shown, and no total is told";
 
 /** A row with the place where a later call finds it again. */
 interface Placed {
@@ -36,8 +40,16 @@ interface Placed {
   readonly at: Position;
 }
 
+/** A page without the rows that this caller may not reach. */
+interface KeptPage extends RawPage {
+  /** How many rows GitLab gave. */
+  readonly read: number;
+  readonly filtered: boolean;
+}
+
 interface Gathered {
   readonly rows: readonly Placed[];
+  readonly filtered: boolean;
   readonly next?: Position;
   readonly total?: number;
   readonly omitted: number;
@@ -69,6 +81,15 @@ function stopIfCancelled(context: CallContext, rows: number): void {
   );
 }
 
+/** Totals would tell of what is left out. */
+async function keepRows(page: RawPage, scope: CallScope | undefined): Promise<KeptPage> {
+  const read = page.items.length;
+  if (!scope) return { ...page, read, filtered: false };
+  const { items, filtered } = await scope.keep(page.items);
+  const { total, ...rest } = page;
+  return { ...rest, items, read, filtered, ...(total === undefined || filtered ? {} : { total }) };
+}
+
 async function gatherRows(call: Call, context: CallContext, parts: ListParts): Promise<Gathered> {
   const rows: Placed[] = [];
   const start = startOf(call);
@@ -77,9 +98,11 @@ async function gatherRows(call: Call, context: CallContext, parts: ListParts): P
   let omitted = 0;
   let used = 0;
   let total: number | undefined;
-  for (;;) {
+  let filtered = false;
+  for (let pages = 1; ; pages++) {
     stopIfCancelled(context, rows.length);
-    const page = await parts.read(position, size);
+    const page = await keepRows(await parts.read(position, size), context.scope);
+    filtered ||= page.filtered;
     const skip = skipOf(position);
     const shaped = parts.shape(page.items.slice(skip));
     const here = position;
@@ -89,9 +112,10 @@ async function gatherRows(call: Call, context: CallContext, parts: ListParts): P
     used += estimateJson(shaped.items);
     if (call.wanted.all)
       context.progress?.({ progress: rows.length, ...(total === undefined ? {} : { total: Math.min(total, MOST_ROWS) }) });
-    const more = page.next !== undefined && page.items.length > 0;
-    if (!more || !call.wanted.all || rows.length >= MOST_ROWS || used > parts.budget)
-      return { rows, omitted, ...(more && page.next ? { next: page.next } : {}), ...(total === undefined ? {} : { total }) };
+    const more = page.next !== undefined && page.read > 0;
+    const looksOn = page.filtered && rows.length === 0 && pages < MOST_EMPTY;
+    if (!more || !(call.wanted.all || looksOn) || rows.length >= MOST_ROWS || used > parts.budget)
+      return { rows, filtered, omitted, ...(more && page.next ? { next: page.next } : {}), ...(total === undefined ? {} : { total }) };
     position = page.next;
   }
 }
@@ -133,11 +157,12 @@ function cut({ rows, next }: Gathered, call: Call, parts: ListParts): Cut {
 export async function runList(call: Call, context: CallContext, parts: ListParts): Promise<Extract<Outcome, { kind: "list" }>> {
   const gathered = await gatherRows(call, context, parts);
   const { items, next, truncated } = cut(gathered, call, parts);
-  const { total, omitted } = gathered;
+  const { total, omitted, filtered } = gathered;
   return {
     kind: "list",
     items,
     page: { ...(next ? { next: encodeCursor(next, call) } : {}), ...(total === undefined ? {} : { total }) },
+    ...(filtered ? { filtered: FILTERED } : {}),
     ...(omitted > 0 ? { omitted } : {}),
     ...(truncated ? { truncated } : {}),
   };

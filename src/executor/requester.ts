@@ -1,6 +1,6 @@
 import type { Projects } from "@gitbeaker/rest";
 import type PQueue from "p-queue";
-import type { Credential, Effect } from "../catalog/types.ts";
+import type { CallContext, Credential, Effect } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -28,6 +28,9 @@ export interface Sending {
   readonly template: string;
   readonly effect: Effect;
   readonly target: Target;
+  /** The run that it is made for; its scope judges the request before anything else. */
+  readonly context?: CallContext;
+  readonly toolset?: string;
   readonly credential?: Credential;
   readonly client?: string;
   /** The answer's bytes as a Blob, whatever its type. */
@@ -137,7 +140,8 @@ function prepare(parts: RequesterParts, method: string, resource: Resource, endp
   const query = toQuery(options.searchParams ?? {});
   const url = new URL(`${base.href}${path}${query === "" ? "" : `?${query}`}`);
   const graphql = sending.graphql === undefined ? {} : { graphql: sending.graphql };
-  parts.door({ method, url, base, template: sending.template, effect: sending.effect, body: options.body, ...graphql });
+  const toolset = sending.toolset === undefined ? {} : { toolset: sending.toolset };
+  parts.door({ method, url, base, template: sending.template, effect: sending.effect, body: options.body, ...toolset, ...graphql });
   const isForm = options.body instanceof FormData;
   return {
     method,

@@ -2,6 +2,7 @@ import type { Effect } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
 import { operationKinds } from "./graphql.ts";
+import { isReadOnly } from "./rules.ts";
 
 /** What is about to leave for GitLab. */
 export interface DoorRequest {
@@ -12,6 +13,8 @@ export interface DoorRequest {
   /** Path template of the row, relative to `base`. */
   readonly template: string;
   readonly effect: Effect;
+  /** Toolset of the action behind it; unknown ones count as read-only where any is. */
+  readonly toolset?: string;
   readonly body?: unknown;
   /** Text of the GraphQL document, where the request carries one. */
   readonly graphql?: string;
@@ -81,7 +84,7 @@ export function createDoor(settings: Pick<Settings, "readOnly" | "safeMode">): D
       throw shut(`The request would not go where ${request.template} points; a path value is not usable`);
     if (reads(request)) return;
     if (request.effect === "read") throw shut(`${request.method} ${request.template} is not a read`);
-    if (settings.readOnly) throw shut("The server is read-only", "--read-only");
+    if (isReadOnly(settings, request.toolset)) throw shut("The server is read-only", "--read-only");
     if (settings.safeMode) throw shut("The server is in safe mode", "--safe-mode");
   };
 }

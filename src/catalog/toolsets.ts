@@ -42,4 +42,5 @@ export const TOOLSETS: readonly ToolsetRow[] = [
   { name: "licensing", title: "Licenses and subscriptions", about: "license keys, plans, add-ons, minutes" },
   { name: "geo", title: "Geo", about: "replication sites and their health" },
   { name: "admin", title: "Instance administration", about: "settings, features, hooks, queues, storage, search" },
+  { name: "raw", title: "Raw requests", about: "any REST path, any GraphQL document; off unless allowed" },
 ];

@@ -238,6 +238,14 @@ export const OPTIONS = {
     group: "What is allowed",
     example: "/etc/gitlab-bridge/policy.yaml",
   }),
+  allowRaw: option({
+    flag: "allow-raw",
+    env: "GITLAB_BRIDGE_ALLOW_RAW",
+    kind: "switch",
+    schema: onOff,
+    about: "Also requests written by hand (toolset raw): any REST path, any GraphQL document; the same limits hold for them",
+    group: "What is allowed",
+  }),
   readOnly: option({
     flag: "read-only",
     env: "GITLAB_BRIDGE_READ_ONLY",

@@ -3,7 +3,9 @@ import { pickRoute } from "../catalog/route.ts";
 import { toSignature } from "../catalog/schema.ts";
 import type { Action, Call, CallContext, Facts, Outcome, Question } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
+import { isRaw } from "../policy/call-effects.ts";
 import type { Policy, Verdict } from "../policy/policy.ts";
+import { rawVerdict } from "../policy/raw.ts";
 import type { Registry } from "../registry/registry.ts";
 import { type NormalizeOptions, normalizeParams } from "./params.ts";
 
@@ -45,7 +47,8 @@ function permit(parts: RoadParts, action: Action, request: RoadRequest, context:
 
 /** The verdict on this very call: its params can make it worse than the action. */
 function judge(parts: RoadParts, action: Action, params: Call["params"], context: CallContext): Permitted {
-  const verdict = parts.policy.callVerdict(action, params, parts.facts(context));
+  const facts = parts.facts(context);
+  const verdict = isRaw(action) ? rawVerdict(parts.policy, action, params, facts) : parts.policy.callVerdict(action, params, facts);
   if (!verdict.permitted) throw parts.policy.refusal(action, verdict.reason);
   return verdict;
 }

@@ -180,7 +180,6 @@ async function write(call: Call, context: CallContext, parts: Parts): Promise<Ou
 const rawParts = (context: CallContext, parts: Parts): RawParts => ({
   request: parts.request,
   settings: parts.options.settings,
-  root: parts.root,
   signal: context.signal,
   sendingOf: (call, template) => sendingOf(call, context, parts, template),
 });

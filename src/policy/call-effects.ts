@@ -1,5 +1,9 @@
 import type { Action, Effect } from "../catalog/types.ts";
 
+/** A request that the caller writes: what it does is told by the request alone. */
+export const isRawRest = ({ composite }: Pick<Action, "composite">): boolean => composite === "raw_rest";
+export const isRaw = (action: Pick<Action, "composite">): boolean => isRawRest(action) || action.composite === "raw_graphql";
+
 interface Worse {
   readonly action: string;
   readonly param: string;

@@ -1,7 +1,7 @@
 import type { Action, Facts } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
-import { effectOfCall } from "./call-effects.ts";
+import { type CallEffect, effectOfCall, isRaw } from "./call-effects.ts";
 import { type Reason, RULES } from "./rules.ts";
 
 /** The answer to "may this action be used, now, by this caller?" */
@@ -14,15 +14,18 @@ export interface Policy {
   /** The one verdict function: list, find, get, enable, call, resources and prompts ask it. */
   verdict(action: Action, facts: Facts): Verdict;
   permits(action: Action, facts: Facts): boolean;
-  /** The same for one call: its params can make it worse than its row says, never milder. */
-  callVerdict(action: Action, params: Readonly<Record<string, unknown>>, facts: Facts): Verdict;
+  /**
+   * The same for one call: its params can make it worse than its row says, never milder.
+   * Only a request that the caller wrote is what it is: whoever read it hands in what it does.
+   */
+  callVerdict(action: Action, params: Readonly<Record<string, unknown>>, facts: Facts, judged?: CallEffect): Verdict;
   /** The error for a verdict that refuses. */
   refusal(action: Action, reason: Reason): BridgeError;
 }
 
 /** All rules bound to settings. */
 export function createPolicy(settings: Settings): Policy {
-  const verdict = (action: Action, facts: Facts): Verdict => {
+  const judge = (action: Action, facts: Facts): Verdict => {
     let preview: Reason | undefined;
     let confirm: Reason | undefined;
     for (const rule of RULES) {
@@ -33,13 +36,15 @@ export function createPolicy(settings: Settings): Policy {
     }
     return { permitted: true, ...(preview ? { preview } : {}), ...(confirm ? { confirm } : {}) };
   };
+  // A request that is still to be written may become a read.
+  const verdict = (action: Action, facts: Facts) => judge(isRaw(action) ? { ...action, effect: "read" } : action, facts);
   return {
     settings,
     verdict,
     permits: (action, facts) => verdict(action, facts).permitted,
-    callVerdict(action, params, facts) {
-      const { effect, does } = effectOfCall(action, params);
-      const found = verdict(effect === action.effect ? action : { ...action, effect }, facts);
+    callVerdict(action, params, facts, judged) {
+      const { effect, does } = judged ?? effectOfCall(action, params);
+      const found = judge(effect === action.effect ? action : { ...action, effect }, facts);
       return found.permitted && found.confirm && does ? { ...found, confirm: { ...found.confirm, text: does } } : found;
     },
     refusal: (action, reason) => refusal(action, reason, settings),

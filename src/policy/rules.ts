@@ -1,6 +1,7 @@
 import { otherName } from "../catalog/load.ts";
 import type { Action, Facts, Tier } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
+import { isRaw } from "./call-effects.ts";
 import { matches } from "./names.ts";
 
 /**
@@ -15,7 +16,7 @@ export interface Reason {
   readonly setting?: string;
 }
 
-export type RuleName = "tier" | "admin" | "scopes" | "ceiling" | "read_only" | "safe_mode" | "confirm";
+export type RuleName = "tier" | "admin" | "scopes" | "raw" | "ceiling" | "read_only" | "safe_mode" | "confirm";
 
 /** A rule can refuse, never grant. */
 export type Rule = (action: Action, settings: Settings, facts: Facts) => Reason | undefined;
@@ -64,6 +65,11 @@ const scopes: Rule = (action, _settings, facts) => {
   return { rule: "scopes", kind: "withheld", text: `the token has the scopes ${held.join(", ") || "(none)"} and it needs ${needed}` };
 };
 
+const raw: Rule = (action, settings) =>
+  isRaw(action) && !settings.allowRaw
+    ? { rule: "raw", kind: "withheld", text: "requests written by hand are off on this server", setting: "--allow-raw" }
+    : undefined;
+
 /** Whether one entry of a ceiling list (id, tool name, alias, pattern, `toolset:NAME`) means the action. */
 export function names(entry: string, action: Action): boolean {
   const word = entry.trim().toLowerCase();
@@ -81,7 +87,7 @@ const ceiling: Rule = (action, settings) => {
   if (settings.excludeTools.some((entry) => names(entry, action))) return withheld("--exclude-tools");
   const toolsets = settings.allowToolsets.map((name) => name.toLowerCase());
   if (toolsets.length === 0 && settings.allowTools.length === 0) return undefined;
-  if (toolsets.includes(action.toolset) || toolsets.includes("all")) return undefined;
+  if (toolsets.includes(action.toolset) || (toolsets.includes("all") && !isRaw(action))) return undefined;
   if (settings.allowTools.some((entry) => names(entry, action))) return undefined;
   return withheld(toolsets.length > 0 ? "--allow-toolsets" : "--allow-tools");
 };
@@ -102,4 +108,4 @@ const confirm: Rule = (action, settings) =>
     : undefined;
 
 /** The ordered rules (DESIGN.md §5): the first refusal is the one that is told. */
-export const RULES: readonly Rule[] = [tier, admin, scopes, ceiling, readOnly, safeMode, confirm];
+export const RULES: readonly Rule[] = [tier, admin, scopes, raw, ceiling, readOnly, safeMode, confirm];

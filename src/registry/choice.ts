@@ -11,12 +11,12 @@ export interface Choice {
   readonly level: "essential" | "all";
 }
 
-/** `default` and `all` are words for sets of toolsets; `meta` comes with every choice of toolsets. */
+/** `default` and `all` are words for sets of toolsets; `meta` comes with every choice of toolsets, `raw` only by name. */
 export function chosenToolsets(registry: Registry, words: readonly string[]): readonly Toolset[] {
   if (words.length === 0) return [];
   const asked = words.map((word) => word.toLowerCase());
   return registry.toolsets().filter((toolset) => {
-    if (asked.includes("all") || toolset.name === "meta") return true;
+    if (toolset.name === "meta" || (asked.includes("all") && toolset.name !== "raw")) return true;
     if (asked.includes("default") && toolset.default) return true;
     return asked.some((word) => registry.toolset(word) === toolset);
   });

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { loadActions } from "../../src/catalog/load.ts";
 import type { Action, Effect } from "../../src/catalog/types.ts";
+import { isRaw } from "../../src/policy/call-effects.ts";
+import { DESTRUCTIVE_WORDS, destroys } from "../../src/policy/destructive.ts";
 import { READING_POSTS } from "../../src/policy/door.ts";
-import { expectBites, expectKept, type Law } from "./law.ts";
+import { mutationFields, operationKinds } from "../../src/policy/graphql.ts";
+import { aRow, expectBites, expectKept, type Law } from "./law.ts";
 
 /** DELETE that takes back a mark, a link or something only its author sees: done again in a moment. */
 const MILD_DELETES: Readonly<Record<string, string>> = {
@@ -23,20 +26,6 @@ const MILD_DELETES: Readonly<Record<string, string>> = {
   "vulnerability.issue_link_delete": "a link; vulnerability and issue stay",
 };
 
-/** Words that make a POST, PUT or PATCH destructive. */
-const DESTRUCTIVE_WORDS: Readonly<Record<string, string>> = {
-  merge: "joins for good",
-  transfer: "changes owner and address",
-  archive: "makes everything read-only",
-  rotate: "ends the old secret",
-  revoke: "ends a secret or an access",
-  ban: "shuts a person out",
-  block: "shuts a person out",
-  unprotect: "opens what was guarded",
-  erase: "removes content",
-  stop: "takes an environment down",
-};
-
 /** Other writes that are destructive, and why. */
 const DESTRUCTIVE_WRITES: Readonly<Record<string, string>> = {
   "merge_train.merge_request_add": "merges as soon as its turn comes",
@@ -49,6 +38,10 @@ const DESTRUCTIVE_WRITES: Readonly<Record<string, string>> = {
   "project.import_remote": "may overwrite a project",
   "project.import_s3": "may overwrite a project",
   "project.import_git": "may overwrite what a project holds",
+  "branch_rule.update": "empties the levels that are left out",
+  "security_attribute.batch_update": "may replace what many projects carry",
+  "security_scan_profile.detach": "takes a guard off projects",
+  "security_policy.project_unassign": "ends policies that guard projects",
   "runner.token_reset": "ends the old token",
   "runner.token_by_value_reset": "ends the old token",
   "runner.registration_token_reset": "ends the old token",
@@ -60,8 +53,21 @@ const wordsOf = (row: Action) => (row.id.split(".")[1] ?? "").replace("merge_req
 const hasDestructiveWord = (row: Action) =>
   [wordsOf(row)[0], wordsOf(row).at(-1)].some((word) => word !== undefined && word in DESTRUCTIVE_WORDS);
 
-/** What DESIGN.md §5 says an action does; nothing where only its author can say (composites, GraphQL). */
+/** Mutations that sound worse than they are, and why. */
+const MILD_MUTATIONS: Readonly<Record<string, string>> = {
+  "work_item.link_remove": "a link; both work items stay",
+};
+
+/** A document reads, or its mutations say by their names what they do. */
+function effectOfDocument({ id, graphql = "" }: Action): Effect {
+  if (operationKinds(graphql).every((kind) => kind === "query")) return "read";
+  const worse = mutationFields(graphql).some(destroys) || id in DESTRUCTIVE_WRITES;
+  return worse && !(id in MILD_MUTATIONS) ? "destructive" : "write";
+}
+
+/** What DESIGN.md §5 says an action does; nothing where only its author can say (composites). */
 function expectedEffect(row: Action): Effect | undefined {
+  if (row.graphql !== undefined) return effectOfDocument(row);
   const method = methodOf(row);
   if (!method) return undefined;
   if (method === "GET") return "read";
@@ -91,7 +97,7 @@ const WRITING_COMPOSITES: Readonly<Record<string, string>> = {
 /** Composites run other actions; all but the listed ones only read, and none destroys. */
 const composites: Law = (rows) =>
   rows
-    .filter((row) => row.composite && row.effect !== "read" && !(row.effect === "write" && row.id in WRITING_COMPOSITES))
+    .filter((row) => row.composite && !isRaw(row) && row.effect !== "read" && !(row.effect === "write" && row.id in WRITING_COMPOSITES))
     .map((row) => `${row.id}: a composite that writes has to be argued for`);
 
 /** A token that is made or renewed is delivered only as `--reveal-secrets` allows. */
@@ -114,6 +120,17 @@ describe("effects", () => {
     expectBites(effects, { id: "issue.link_remove", http: made("DELETE"), effect: "destructive" });
   });
 
+  test("documents read, or do what their mutations are called", () => {
+    const { http: _, ...bare } = aRow();
+    const row = (graphql: string, effect: Effect) => effects([{ ...bare, graphql, effect }]);
+    expect(row("query { thing { id } }", "read")).toEqual([]);
+    expect(row("mutation { thingUpdate { errors } }", "write")).toEqual([]);
+    expect(row("mutation { a: thingDelete { errors } }", "destructive")).toEqual([]);
+    expect(row("mutation { thingUpdate { errors } }", "read")).toHaveLength(1);
+    expect(row("mutation { ...F } fragment F on Mutation { destroyThing { errors } }", "write")).toHaveLength(1);
+    expect(row("mutation { mergeRequestSetLabels { errors } }", "destructive")).toHaveLength(1);
+  });
+
   test("the routes of a row share their method", () => {
     expectKept(oneMethod);
     expectBites(oneMethod, { routes: [made("PUT")] });
@@ -132,7 +149,7 @@ describe("effects", () => {
 
   test("every exception is the exception of a living row", () => {
     const ids = new Set(loadActions().map(({ id }) => id));
-    const listed = [MILD_DELETES, DESTRUCTIVE_WRITES, WRITING_COMPOSITES].flatMap((table) => Object.keys(table));
+    const listed = [MILD_DELETES, MILD_MUTATIONS, DESTRUCTIVE_WRITES, WRITING_COMPOSITES].flatMap((table) => Object.keys(table));
     expect(listed.filter((id) => !ids.has(id))).toEqual([]);
   });
 });

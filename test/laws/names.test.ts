@@ -13,6 +13,8 @@ const VERBS = `accept activate add apply approve archive assign attach award ban
 
 /** Ids whose last part holds no verb, and why. */
 const NOUN_IDS: Readonly<Record<string, string>> = {
+  "gitlab.rest": "the verb is what the caller writes",
+  "gitlab.graphql": "the verb is what the caller writes",
   "merge_request.overview": "made of several reads; no verb of GitLab's says it",
 };
 

@@ -208,7 +208,7 @@ describe("for any settings and facts", () => {
         for (const action of actions) {
           const verdict = policy.verdict(action, facts);
           if (verdict.permitted) continue;
-          expect(["tier", "admin", "scopes", "ceiling", "read_only"]).toContain(verdict.reason.rule);
+          expect(["tier", "admin", "scopes", "raw", "ceiling", "read_only"]).toContain(verdict.reason.rule);
           if (verdict.reason.setting) expect(flags).toContain(verdict.reason.setting);
         }
       }),

@@ -1,0 +1,128 @@
+import type { Action, Call, Effect, Outcome } from "../catalog/types.ts";
+import { BridgeError } from "../errors.ts";
+import { isRawRest } from "../policy/call-effects.ts";
+import { checkPath, judgeRaw, type RawCall } from "../policy/raw.ts";
+import { toBase } from "./address.ts";
+import type { Request } from "./gitbeaker.ts";
+import { refuseFailures } from "./graphql-errors.ts";
+import type { Reply, Sending } from "./requester.ts";
+import { type ShapeSettings, toRawOutcome, toValueOutcome } from "./result.ts";
+import { hideSecrets } from "./secrets.ts";
+import { isPlain } from "./slim.ts";
+
+export interface RawParts {
+  readonly request: Request;
+  readonly settings: ShapeSettings;
+  readonly signal: AbortSignal;
+  /** What the requester is told of a call of this action. */
+  readonly sendingOf: (call: Call, template: string) => Sending;
+}
+
+type Plain = Readonly<Record<string, unknown>>;
+type Method = Parameters<Request>[0];
+
+const asObject = (value: unknown): Plain | undefined => (isPlain(value) && Object.keys(value).length > 0 ? value : undefined);
+
+/** An answer that would hold a new secret is left to the action that hands secrets over as this server allows. */
+function refuseSecrets({ rows }: RawCall): void {
+  const row = rows.find(({ secret }) => secret);
+  if (row)
+    throw new BridgeError(
+      "not_permitted",
+      `This request makes a new secret, which ${row.id} hands over.`,
+      `Nothing was sent. Call ${row.id}.`,
+      {
+        rule: "secrets",
+      },
+    );
+}
+
+/** The call as what it really is: its effect, and the toolset and secrets of the action that stands for it. */
+function asJudged(call: Call, { effect, rows }: RawCall): Call {
+  const [row] = rows;
+  const action: Action = {
+    ...call.action,
+    effect,
+    ...(row ? { toolset: row.toolset, ...(row.entity ? { entity: row.entity } : {}) } : {}),
+  };
+  return { ...call, action, wanted: { ...call.wanted, full: true } };
+}
+
+/** Values of variables are hidden by what the row is called, the caller's own request is not called like one. */
+const maskedBy = (call: Call, { rows }: RawCall): Pick<Action, "id" | "entity"> => rows[0] ?? call.action;
+
+interface Told {
+  readonly call: Call;
+  readonly judged: RawCall;
+  readonly settings: ShapeSettings;
+}
+
+function toOutcome(body: unknown, { headers, status, unreadable }: Reply, { call, judged, settings }: Told): Outcome {
+  const next = headers["x-next-page"];
+  const value = Array.isArray(body) ? { items: body, ...(next ? { next_page: next } : {}) } : (body ?? { done: true, status });
+  const safe = settings.revealSecrets === "result" ? value : hideSecrets(value, maskedBy(call, judged));
+  const outcome = toValueOutcome(safe, call, settings);
+  if (!unreadable || outcome.kind !== "value") return outcome;
+  return { ...outcome, hint: "GitLab did it, but its answer could not be read. Do not repeat it." };
+}
+
+const isJson = ({ headers }: Reply) => /[/+]json/i.test(headers["content-type"] ?? "");
+
+/** Bytes of any kind, as what they say they are: JSON is read, text stays text, the rest is not touched. */
+async function fromBytes(reply: Reply, told: Told): Promise<Outcome> {
+  if (!(reply.body instanceof Blob)) return toOutcome(reply.body, reply, told);
+  if (reply.body.size === 0) return toOutcome(undefined, reply, told);
+  if (!isJson(reply)) return toRawOutcome(reply.body, reply.headers, told.call, told.settings);
+  try {
+    return toOutcome(JSON.parse(await reply.body.text()), reply, told);
+  } catch (error) {
+    if (told.judged.effect !== "read") return toOutcome(undefined, { ...reply, unreadable: true }, told);
+    throw new BridgeError("gitlab_unavailable", "The answer broke off.", "Ask for less at once and try again.", {}, error);
+  }
+}
+
+async function runRest(call: Call, judged: RawCall, parts: RawParts): Promise<Outcome> {
+  const { method, path, query, body } = call.params;
+  const answers = judged.rows[0]?.returns;
+  const bytes = judged.rows.length === 0 || answers === "text" || answers === "binary";
+  const payload = asObject(body);
+  const reply = await parts.request(String(method) as Method, checkPath(path), {
+    searchParams: { ...asObject(query) },
+    ...(payload ? { body: payload } : {}),
+    signal: parts.signal,
+    sending: { ...parts.sendingOf(call, judged.template), ...(bytes ? { raw: true } : {}) },
+  });
+  const told = { call, judged, settings: parts.settings };
+  return bytes ? fromBytes(reply, told) : toOutcome(reply.body, reply, told);
+}
+
+async function runDocument(call: Call, judged: RawCall, parts: RawParts): Promise<Outcome> {
+  const document = String(call.params.document);
+  const sending = { ...parts.sendingOf(call, judged.template), graphql: document };
+  const variables = asObject(call.params.variables) ?? {};
+  const reply = await parts.request("POST", "/graphql", { body: { query: document, variables }, signal: parts.signal, sending });
+  const body = isPlain(reply.body) ? reply.body : {};
+  refuseFailures(body, sending.target, reply.owner);
+  return toOutcome(body.data, reply, { call, judged, settings: parts.settings });
+}
+
+/** Sends what the caller wrote, judged anew: nothing here trusts what was found above. */
+export async function runRaw(call: Call, parts: RawParts): Promise<Outcome> {
+  const judged = judgeRaw(call.action, call.params);
+  refuseSecrets(judged);
+  const real = asJudged(call, judged);
+  return isRawRest(call.action) ? runRest(real, judged, parts) : runDocument(real, judged, parts);
+}
+
+/** What a request would send, secrets masked. */
+export function previewOfRaw(call: Call, root: string): Plain & { readonly effect: Effect } {
+  const judged = judgeRaw(call.action, call.params);
+  const { effect } = judged;
+  const { method, path, query, body, document, variables } = call.params;
+  const base = toBase(root).pathname;
+  const own = isRawRest(call.action)
+    ? { method, path: `${base}${checkPath(path)}`, query: asObject(query), body: asObject(body) }
+    : { method: "POST", path: `${base.replace(/\/v4$/, "")}/graphql`, query: document, variables: asObject(variables) };
+  const filled = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+  return { action: call.action.id, effect, ...(hideSecrets(filled, maskedBy(call, judged)) as Plain) };
+}

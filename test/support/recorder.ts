@@ -1,0 +1,56 @@
+import { loadActions } from "../../src/catalog/load.ts";
+import type { CallContext, Facts, Outcome } from "../../src/catalog/types.ts";
+import { createRoad, type RoadRequest } from "../../src/executor/dispatch.ts";
+import type { Fetch } from "../../src/executor/exchange.ts";
+import { createGitLabSource } from "../../src/executor/gitlab.ts";
+import { createLog } from "../../src/log.ts";
+import { createDoor } from "../../src/policy/door.ts";
+import { createPolicy } from "../../src/policy/policy.ts";
+import { createRegistry } from "../../src/registry/registry.ts";
+import { settingsFor } from "./settings.ts";
+
+export const HOST = "https://gitlab.test";
+
+/** One request as it left. */
+export interface Sent {
+  readonly method: string;
+  readonly url: URL;
+  /** JSON bodies as values, forms as entries. */
+  readonly body: unknown;
+}
+
+export type Answer = (sent: Sent) => Response;
+
+const nothing: Answer = ({ method }) => Response.json(method === "GET" ? [] : { id: 1 });
+
+function toBody(body: unknown): unknown {
+  if (body instanceof FormData)
+    return Object.fromEntries(
+      [...body.keys()].map((name) => [name, body.getAll(name).map((one) => (typeof one === "string" ? one : "file"))]),
+    );
+  return typeof body === "string" ? (JSON.parse(body) as unknown) : undefined;
+}
+
+/** The real road and the real source of a server with these flags; the network is a record of what would have left. */
+export function recordingRoad(flags: readonly string[] = [], answer: Answer = nothing, facts: Facts = {}) {
+  const sent: Sent[] = [];
+  const settings = settingsFor(`--url=${HOST}`, "--token=glpat-of-this-server-1", "--retries=0", ...flags);
+  const fetch = (async (input: URL | string, init: RequestInit = {}) => {
+    const one = { method: init.method ?? "GET", url: new URL(String(input)), body: toBody(init.body) };
+    sent.push(one);
+    return answer(one);
+  }) as Fetch;
+  const source = createGitLabSource({ settings, door: createDoor(settings), log: createLog({ level: "silent" }), version: "0", fetch });
+  const policy = createPolicy(settings);
+  const registry = createRegistry([source]);
+  const road = createRoad({
+    registry,
+    policy,
+    facts: () => facts,
+    normalize: (context) => ({ instance: HOST, ...source.people(context) }),
+  });
+  const context: CallContext = { principal: { instance: HOST }, signal: new AbortController().signal, canAsk: false, meta: {} };
+  const run = (name: string, params: unknown, more: Partial<RoadRequest> = {}): Promise<Outcome> =>
+    road.run({ name, params, ...more }, context);
+  return { run, sent, policy, registry, settings, actions: loadActions() };
+}

@@ -1,5 +1,6 @@
 import type { Environment } from "../config/environment.ts";
 import { SettingsError, shown } from "../config/fault.ts";
+import { transportOf } from "../config/http-check.ts";
 import { loadSettings } from "../config/load.ts";
 import { usage } from "../config/usage.ts";
 import { BridgeError } from "../errors.ts";
@@ -26,7 +27,9 @@ type Command = (argv: readonly string[], host: Host) => Promise<void> | void;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   serve: async (argv, host) => {
-    const loaded = loadSettings({ argv, env: host.env, transport: "stdio" });
+    const transport = transportOf(argv, host.env);
+    const loaded = loadSettings({ argv, env: host.env, transport });
+    if (transport === "http") return await (await import("./serve-http.ts")).serveHttp(loaded, host);
     await serve(loaded, host);
   },
   sandbox: async (argv) => (await import("./sandbox.ts")).sandbox(argv),

@@ -45,6 +45,8 @@ export const CREDENTIAL = "credential";
 /** Whether this client's list may change now (the table of DESIGN.md §4). */
 export function maySwitch(settings: Settings, link: Link): boolean {
   if (settings.enablement === "strict") return false;
+  // Each request of a modern client over HTTP stands alone: nothing is there to switch.
+  if (link.era === "modern" && link.transport === "http") return false;
   if (settings.enablement === "session") return true;
   if (link.era === "legacy") return true;
   return link.transport === "stdio" && link.canTell();

@@ -30,6 +30,8 @@ export interface Item {
   readonly start: boolean;
   /** The clause asks for something (`please`, `I need`). */
   readonly cue: boolean;
+  /** The clause says how things should be. */
+  readonly demands?: boolean;
 }
 
 const NEGATIONS = new Set(["dont", "doesnt", "never", "cannot"]);
@@ -53,6 +55,8 @@ const CUES = new Set([
   "now",
   "help",
 ]);
+/** Words that say how things should be. */
+const DEMANDS = new Set(["should", "must", "shall", "ought", "supposed", "shouldnt", "mustnt"]);
 const LEADS = new Set([...CUES, "to", "and", "then", "i", "you", "we", "also", "so", "just"]);
 
 /** Words that put the whole after its part. */
@@ -71,6 +75,7 @@ interface Draft {
   /** The next word may be a verb in the imperative, where `^` phrases hold. */
   start: boolean;
   cue: boolean;
+  demands: boolean;
   /** The next thing said is not wanted (`do not …`). */
   hush: boolean;
   of: boolean;
@@ -107,7 +112,7 @@ function toTerms(choices: readonly string[]): Group["terms"] {
 function push(draft: Draft, value: string, said: Said): void {
   for (const part of value.split(" ")) {
     if (part === "-" || part === "") continue;
-    const mark = { fuzzy: said.word.fuzzy, start: draft.clause, cue: draft.cue, ...(draft.of ? { of: true } : {}) };
+    const mark = { fuzzy: said.word.fuzzy, start: draft.clause, cue: draft.cue, ...(draft.demands ? { demands: true } : {}), ...(draft.of ? { of: true } : {}) };
     const isOpen = draft.start;
     draft.of = false;
     draft.start = false;
@@ -155,6 +160,7 @@ function pushPlain(draft: Draft, lexicon: Lexicon, plain: readonly string[], at:
   const { english } = lexicon.vocabulary;
   if (negates(plain, at)) draft.hush = true;
   if (CUES.has(word.word)) draft.cue = true;
+  if (DEMANDS.has(word.word)) draft.demands = true;
   if (OF.has(word.word)) draft.of = true;
   if (LEADS.has(word.word)) draft.start = true;
   else if (english.stop.has(word.word)) draft.start = false;
@@ -194,10 +200,10 @@ export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item
   const { english } = lexicon.vocabulary;
   const words = foreign ? said : together(said, english);
   const plain = words.map(({ word }) => word);
-  const draft: Draft = { items: [], lexicon, foreign, clause: true, start: true, cue: false, hush: false, of: false };
+  const draft: Draft = { items: [], lexicon, foreign, clause: true, start: true, cue: false, demands: false, hush: false, of: false };
   for (let at = 0; at < words.length; ) {
     const word = words[at] as Word;
-    if (word.start) Object.assign(draft, { clause: true, start: true, cue: false, hush: false, of: false });
+    if (word.start) Object.assign(draft, { clause: true, start: true, cue: false, demands: false, hush: false, of: false });
     if (word.name && lexicon.knows(`=${word.name}`)) {
       at = pushName(draft, words, at, word.name);
       continue;

@@ -1,6 +1,6 @@
 import { fitOf, VERB_CLASSES, type Wish } from "./intent.ts";
 import type { Group, Item } from "./query.ts";
-import type { Posting, SearchIndex } from "./search-index.ts";
+import type { Doc, Posting, SearchIndex } from "./search-index.ts";
 import { WEIGHTS } from "./weights.ts";
 import { groupsOf, type Window, windowsOf, wishOf } from "./windows.ts";
 
@@ -130,6 +130,14 @@ const EFFECTS = ["read", "write", "destructive"] as const;
 /** Fit of every class and effect under a wish, by number. */
 const fitsOf = (wish: Wish): number[] => VERB_CLASSES.flatMap((verb) => EFFECTS.map((effect) => fitOf(verb, effect, wish)));
 
+/** An action with a verb of its own also answers, a little less, a wish for the plain class that its verb is a kind of. */
+function kindFit({ kind, verb }: Doc, fits: readonly number[], { verbs }: Wish): number {
+  let fit = fits[kind] ?? 1;
+  if (verbs.size === 0) return fit;
+  for (const one of verb.kinds) fit = Math.max(fit, WEIGHTS.intent.kind * (fits[VERB_CLASSES.indexOf(one) * EFFECTS.length + (kind % EFFECTS.length)] ?? 0));
+  return fit;
+}
+
 /** Only reading is wished for. */
 function wantsReading({ asks, verbs }: Wish): boolean {
   return asks || ((verbs.has("list") || verbs.has("get")) && !verbs.has("create") && !verbs.has("update"));
@@ -149,14 +157,14 @@ function settle(window: Window, touched: readonly number[], board: Board, total:
     const { effect } = doc.action;
     const verbSaid = board.verb[id] === 1;
     const ownFit = effect === "read" || !reading ? ownVerb : ownVerbAsked;
-    const fit = doc.verb.specific && verbSaid ? ownFit : (fits[doc.kind] ?? 1);
+    const fit = doc.verb.specific && verbSaid ? ownFit : kindFit(doc, fits, wish);
     const core = coreOf(doc.shares, board.strong[id] ?? 0, board.weak[id] ?? 0);
     const coverage = total > 0 ? Math.min(1, (board.answered[id] ?? 0) / total) : 0;
     const worth = (coverageFloor + (1 - coverageFloor) * coverage) * (coreFloor + (1 - coreFloor) * core);
     const score = (board.gain[id] ?? 0) * worth * fit * doc.prior * window.weight;
     const known = best.get(id);
     if (known && known.score >= score) continue;
-    const said = doc.verb.verb === "delete" ? exactVerbs.has("delete") || verbSaid : verbSaid || exactVerbs.has(doc.verb.verb);
+    const said = verbSaid || exactVerbs.has(doc.verb.verb) || (doc.verb.kinds.includes("delete") && exactVerbs.has("delete"));
     const licensed = effect !== "destructive" || isNames || (said && (board.exact[id] ?? 0) !== 0);
     best.set(id, { doc: id, score, coverage, licensed, window });
   }

@@ -28,8 +28,11 @@ const SIMPLE = /^[a-z0-9 .,:;|_/-]*$/;
 const ASCII = /^[\t\n\r -~]*$/;
 const APOSTROPHE = /['’]/;
 
+/** Names that are one word in spite of their capitals. */
+const BRANDS = /Git(?:Hub|Lab|Ops|Guardian|ea)|BitBucket|DevOps|TeamCity|YouTrack|ClickUp|GraphQL|ChatOps|TypeScript|JavaScript/g;
+
 /** Camel case comes apart, then case goes. */
-const apart = (text: string) => text.replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase();
+const apart = (text: string) => text.replace(BRANDS, (name) => name.toLowerCase()).replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase();
 
 function accents(text: string): string {
   return text

@@ -27,6 +27,10 @@ export const WEIGHTS = {
     },
     /** Without any verb reading is likelier than changing. */
     unsaid: { list: 1, get: 0.94, create: 0.72, update: 0.72, delete: 0.4, act: 0.8 },
+    /** Without any verb that is known, but said to be so from now on. */
+    demanded: { list: 0.8, get: 0.76, create: 0.95, update: 1, delete: 0.4, act: 0.9 },
+    /** Part of the fit of the plain class that a verb of its own is a kind of. */
+    kind: 0.9,
     /** An action with a verb of its own that only reads, under a wish to read, under another, and one that changes under a wish to read. */
     readingAct: 0.95,
     otherAct: 0.6,

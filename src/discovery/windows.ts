@@ -63,7 +63,7 @@ export function wishOf(items: readonly Item[]): Wish {
   const verbs = new Set(items.flatMap((item) => item.verbs ?? []));
   if (verbs.has("list")) verbs.delete("get");
   if (items.some((item) => item.acts)) verbs.add("act");
-  return { verbs, asks: items.some((item) => item.asks), plural: headOf(items)?.plural ?? false };
+  return { verbs, asks: items.some((item) => item.asks), plural: headOf(items)?.plural ?? false, demands: items.some((item) => item.demands) };
 }
 
 /** The thing that is asked for: the last thing said before `of …`. */

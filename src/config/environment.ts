@@ -14,8 +14,6 @@ export interface EnvironmentValue {
 
 /** Names of other servers that have no meaning here, and what does it instead. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
-  CAPABILITY_SURFACE: "resources and prompts cannot be chosen",
-  GITLAB_MCP_CAPABILITY_SURFACE: "resources and prompts cannot be chosen",
   GITLAB_SKIP_TLS_VERIFY: "certificates are always checked; use --ca-file (GITLAB_BRIDGE_CA_FILE)",
   GITLAB_MCP_SKIP_TLS_VERIFY: "certificates are always checked; use --ca-file (GITLAB_BRIDGE_CA_FILE)",
 };

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { HTTP_OPTIONS } from "./http-options.ts";
 import { NETWORK_OPTIONS } from "./network-options.ts";
+import { SURFACE_OPTIONS } from "./surface-options.ts";
 import { instanceUrl, integer, list, onOff, onOffOrNames, patterns, text, token } from "./values.ts";
 
 /** How a value stands on the command line: a bare switch, one value, or a comma list. */
@@ -43,7 +44,7 @@ export interface Option<S extends z.ZodType = z.ZodType> {
 
 const option = <S extends z.ZodType>(definition: Option<S>): Option<S> => Object.freeze(definition);
 
-export const STYLES = ["bridge", "toolsets", "dynamic", "static", "individual"] as const;
+export const STYLES = ["bridge", "toolsets", "dynamic", "meta", "static", "individual"] as const;
 
 /** THE table: flag, environment, help, README, reference and types come from it. */
 export const OPTIONS = {
@@ -109,6 +110,7 @@ export const OPTIONS = {
     perRequest: true,
     translated: [{ env: "META_TOOLS", on: "meta", off: "individual" }],
   }),
+  ...SURFACE_OPTIONS,
   toolsets: option({
     flag: "toolsets",
     env: "GITLAB_BRIDGE_TOOLSETS",

@@ -1,7 +1,9 @@
 import type { Connection } from "./connection.ts";
+import { dispatchersOn, hasDispatchers, toListedDispatcher } from "./dispatcher.ts";
 import { entryToolsFor } from "./entry.ts";
 import { type ListedTool, toListedTool } from "./signature.ts";
 import type { EntryTool } from "./tool.ts";
+import { hintsForEntry } from "./tool-hints.ts";
 import { disableToolset } from "./tools/disable-toolset.ts";
 
 export const namer = (connection: Connection) => (tool: string) => `${connection.settings.prefix}${tool}`;
@@ -13,7 +15,13 @@ function toEntry(connection: Connection, tool: EntryTool): ListedTool {
     description: tool.description,
     inputSchema: tool.inputSchema,
     annotations: tool.annotations(connection),
+    ...hintsForEntry(connection.settings),
   };
+}
+
+function listActions(connection: Connection): readonly ListedTool[] {
+  if (hasDispatchers(connection)) return dispatchersOn(connection).map((dispatcher) => toListedDispatcher(connection, dispatcher));
+  return connection.session.on().map((action) => toListedTool(connection, action, namer(connection)));
 }
 
 /**
@@ -24,7 +32,7 @@ export function listTools(connection: Connection): readonly ListedTool[] {
   const { session } = connection;
   return [
     ...entryToolsFor(connection).map((tool) => toEntry(connection, tool)),
-    ...session.on().map((action) => toListedTool(connection, action, namer(connection))),
+    ...listActions(connection),
     ...(session.switched() ? [toEntry(connection, disableToolset)] : []),
   ];
 }

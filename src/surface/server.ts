@@ -16,6 +16,7 @@ import { BridgeError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import type { Asker } from "./ask.ts";
 import { advertisesListChanged, type Connection, CREDENTIAL, type Link } from "./connection.ts";
+import { dispatcherNamed, dispatchersOn, hasDispatchers, toDispatcherTool } from "./dispatcher.ts";
 import { ENTRY_TOOLS, entryTool, entryToolsFor } from "./entry.ts";
 import { toInstructions } from "./instructions.ts";
 import { listTools, namer } from "./list.ts";
@@ -115,10 +116,14 @@ function lookUp(connection: Connection, name: string): Called {
   const entry = entryTool(bare);
   if (entry) return { entry };
   if (connection.registry.tool(bare)) return { action: bare };
+  const dispatcher = dispatcherNamed(connection, bare);
+  if (dispatcher) return { entry: toDispatcherTool(dispatcher) };
   try {
     return { action: connection.registry.resolve(bare).id };
   } catch {
-    const known = [...ENTRY_TOOLS.map((tool) => tool.name), ...connection.registry.actions().map((action) => action.tool)];
+    const dispatchers = hasDispatchers(connection) ? dispatchersOn(connection).map((one) => one.name) : [];
+    const tools = connection.registry.actions().map((action) => action.tool);
+    const known = [...ENTRY_TOOLS.map((tool) => tool.name), ...dispatchers, ...tools];
     const near = nearest(bare, known).map((tool) => `${prefix}${tool}`);
     const hint = near.length > 0 ? ` Nearest: ${near.join(", ")}.` : "";
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${name.slice(0, 100)}".${hint}`);

@@ -2,6 +2,7 @@ import { toInputSchema, toSignature } from "../catalog/schema.ts";
 import type { Action, JsonSchema } from "../catalog/types.ts";
 import type { Connection } from "./connection.ts";
 import type { Annotations } from "./tool.ts";
+import { hintsForAction } from "./tool-hints.ts";
 
 /** The signature as this connection sees it: a current project makes `project_id` optional. */
 export const signatureFor = (connection: Connection, action: Action): string => toSignature(action, connection.project() !== undefined);
@@ -40,6 +41,6 @@ export function toListedTool(connection: Connection, action: Action, named: (too
     description: action.about,
     inputSchema: listedSchema(connection, action),
     annotations: annotationsFor(action),
-    _meta: { "com.gitlab/toolset": action.toolset },
+    _meta: { "com.gitlab/toolset": action.toolset, ...hintsForAction(action, connection.settings) },
   };
 }

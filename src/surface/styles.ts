@@ -10,6 +10,8 @@ export interface StyleRow {
   readonly toolsets: readonly string[];
   /** Which actions of a toolset are on at connect. */
   readonly level: "essential" | "all";
+  /** Actions stand on the list as one dispatcher per toolset instead of a tool each. */
+  readonly dispatchers?: boolean;
 }
 
 const PROGRESSIVE = ["list_available_toolsets", "get_toolset_tools", "enable_toolset"];
@@ -19,6 +21,7 @@ export const STYLE_ROWS: Readonly<Record<Style, StyleRow>> = {
   bridge: { entry: [...PROGRESSIVE, ...PAIR], toolsets: [], level: "essential" },
   toolsets: { entry: PROGRESSIVE, toolsets: [], level: "essential" },
   dynamic: { entry: PAIR, toolsets: [], level: "essential" },
+  meta: { entry: PROGRESSIVE, toolsets: ["all"], level: "all", dispatchers: true },
   static: { entry: PROGRESSIVE, toolsets: ["default"], level: "essential" },
   individual: { entry: [], toolsets: ["all"], level: "all" },
 };

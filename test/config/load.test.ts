@@ -41,6 +41,9 @@ const BAD: Record<OptionName, readonly [value: string, says: RegExp]> = {
   httpsProxy: ["quic://proxy", /http, https or socks5.*such as http:/],
   noProxy: [" , ,", /names nothing/],
   style: ["dynamik", /not one of bridge, .*; the nearest is dynamic/],
+  metaSchemas: ["compct", /compact/],
+  toolHints: ["antropic", /anthropic/],
+  capabilities: ["ful", /full/],
   toolsets: [",", /names nothing/],
   tools: [",", /names nothing/],
   enablement: ["sesion", /nearest is session/],
@@ -217,6 +220,9 @@ describe("names brought along", () => {
     [{ TOOL_SURFACE: "dynamic" }, { style: "dynamic" }],
     [{ TOOL_SURFACE: "individual" }, { style: "individual" }],
     [{ META_TOOLS: "false" }, { style: "individual" }],
+    [{ META_TOOLS: "true" }, { style: "meta" }],
+    [{ TOOL_SURFACE: "dynamic", META_TOOLS: "true" }, { style: "dynamic" }],
+    [{ CAPABILITY_SURFACE: "full" }, { capabilities: "full" }],
     [{ TOOL_SURFACE: "dynamic", META_TOOLS: "false" }, { style: "dynamic" }],
     [{ GITLAB_BRIDGE_STYLE: "static", TOOL_SURFACE: "dynamic" }, { style: "static" }],
     [{ YOLO_MODE: "true" }, { confirm: "off" }],
@@ -257,7 +263,6 @@ describe("names brought along", () => {
     expect(fault([], { GITLAB_DENIED_TOOLS_REGEX: "(?!get)" })).toMatch(/^GITLAB_DENIED_TOOLS_REGEX: .*looks ahead/);
   });
   it("names without effect are told of", () => {
-    expect(load([], { CAPABILITY_SURFACE: "full" }).warnings).toEqual([expect.stringContaining("CAPABILITY_SURFACE has no effect")]);
     expect(load([], { GITLAB_SKIP_TLS_VERIFY: "true" }).warnings).toEqual([expect.stringContaining("--ca-file")]);
     expect(load([], { GITLAB_MCP_PREFIXES: "x" }).warnings).toEqual([expect.stringContaining("GITLAB_BRIDGE_PREFIX")]);
     expect(load([], { GITLAB_CI: "true", GITLAB_USER_ID: "7", PATH: "/bin" }).warnings).toEqual([]);

@@ -9,7 +9,7 @@ import { connectionFor } from "../support/bridge.ts";
 describe("surface", () => {
   for (const style of STYLES.filter((name) => name !== "individual")) {
     it(`style ${style}`, async () => {
-      const connection = connectionFor(`--style=${style}`);
+      const connection = connectionFor(`--style=${style}`, ...(style === "meta" ? ["--toolsets=releases,wikis"] : []));
       const seen = { instructions: toInstructions(connection, entryToolsFor(connection)), tools: listTools(connection) };
       await expect(`${JSON.stringify(seen, null, 1)}\n`).toMatchFileSnapshot(`__snapshots__/${style}.json`);
     });

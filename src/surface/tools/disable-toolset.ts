@@ -1,5 +1,6 @@
 import { chosen } from "../choose.ts";
 import { maySwitch } from "../connection.ts";
+import { toolOf } from "../dispatcher.ts";
 import { defineEntryTool } from "../tool.ts";
 import { applySwitch, toolsetNames } from "./enable-toolset.ts";
 
@@ -27,7 +28,7 @@ export const disableToolset = defineEntryTool({
     const actions = plans.flatMap((plan) => plan.actions);
     const { added: removed } = await applySwitch(call, () => (switching ? connection.session.disable(actions) : []));
     const toolsets = plans.map((plan) => {
-      const tools = plan.actions.filter((action) => removed.has(action)).map((action) => call.named(action.tool));
+      const tools = [...new Set(plan.actions.filter((action) => removed.has(action)).map((action) => toolOf(connection, action)))];
       return { toolset: plan.toolset.name, status: tools.length > 0 ? "disabled" : "not_enabled", tools };
     });
     const lines = toolsets.map(({ toolset, status, tools }) => `${toolset}: ${status}${tools.length > 0 ? ` (${tools.join(", ")})` : ""}`);

@@ -5,6 +5,7 @@ import type { Reason } from "../../policy/rules.ts";
 import type { Toolset } from "../../registry/registry.ts";
 import { chosen, groupWithheld, judge } from "../choose.ts";
 import { maySwitch } from "../connection.ts";
+import { hasDispatchers, toolOf } from "../dispatcher.ts";
 import { fitBudget } from "../fit.ts";
 import { listedSchema, signatureFor, toListedTool } from "../signature.ts";
 import { defineEntryTool, type ToolCall } from "../tool.ts";
@@ -41,7 +42,7 @@ function underCap(call: ToolCall, actions: readonly Action[]): { kept: readonly 
   const kept: Action[] = [];
   const over: Action[] = [];
   for (const action of actions) {
-    left -= estimateJson(toListedTool(call.connection, action, call.named));
+    left -= estimateJson(hasDispatchers(call.connection) ? action.id : toListedTool(call.connection, action, call.named));
     if (left >= 0) kept.push(action);
     else over.push(action);
   }
@@ -53,7 +54,8 @@ function plan(call: ToolCall, name: string, args: Readonly<Record<string, unknow
   const toolset = connection.registry.requireToolset(name);
   const tools = args.tools as readonly string[] | undefined;
   const named = tools && tools.length > 0 ? chosen(toolset, tools, connection.settings.prefix) : undefined;
-  const asked = named ?? (args.level === "all" ? toolset.actions : toolset.actions.filter((action) => action.essential));
+  const level = args.level ?? (hasDispatchers(connection) ? "all" : "essential");
+  const asked = named ?? (level === "all" ? toolset.actions : toolset.actions.filter((action) => action.essential));
   const { permitted, withheld } = judge(connection, asked, facts);
   const { kept, over } = underCap(call, permitted);
   const everything = judge(connection, toolset.actions, facts).permitted;
@@ -70,12 +72,11 @@ function statusOf(entry: Plan, added: readonly Action[], switching: boolean): St
 }
 
 function toVariants(call: ToolCall, action: Action, withSchema: boolean): Record<string, unknown>[] {
-  const poorest = { name: call.named(action.tool), action: action.id };
+  const { connection } = call;
+  const poorest = hasDispatchers(connection) ? { action: action.id } : { name: toolOf(connection, action), action: action.id };
   const plain = { ...poorest, effect: action.effect };
-  const signed = { ...plain, signature: signatureFor(call.connection, action) };
-  return withSchema
-    ? [poorest, plain, signed, { ...signed, input_schema: listedSchema(call.connection, action) }]
-    : [poorest, plain, signed];
+  const signed = { ...plain, signature: signatureFor(connection, action) };
+  return withSchema ? [poorest, plain, signed, { ...signed, input_schema: listedSchema(connection, action) }] : [poorest, plain, signed];
 }
 
 /** The work behind the answer: what was switched, told, and seen by the client. */
@@ -94,6 +95,16 @@ export async function applySwitch(call: ToolCall, change: () => readonly Action[
   return { added, listChanged: "sent", refreshed: await session.settle(call.tellListChanged) };
 }
 
+/** What the client's list shows now needs no telling but its name: one row for a dispatcher, one for each tool. */
+function toRows(call: ToolCall, { wanted }: Plan, viaTools: boolean, budget: number): readonly Record<string, unknown>[] {
+  const [first] = wanted;
+  if (viaTools && first && hasDispatchers(call.connection)) return [{ name: toolOf(call.connection, first), actions: wanted.length }];
+  return fitBudget(
+    wanted.map((action) => toVariants(call, action, !viaTools)),
+    budget,
+  );
+}
+
 function toEntry(call: ToolCall, entry: Plan, status: Status, tools: readonly Record<string, unknown>[]): Record<string, unknown> {
   const groups = groupWithheld(entry.withheld, !call.connection.policy.tellsSettings);
   return {
@@ -105,6 +116,11 @@ function toEntry(call: ToolCall, entry: Plan, status: Status, tools: readonly Re
   };
 }
 
+function toLine({ name, action, actions, signature }: Record<string, unknown>): string {
+  if (actions !== undefined) return `${name}({ action, params }): ${actions} actions`;
+  return name === undefined ? String(signature ?? action) : `${name}: ${signature ?? action}`;
+}
+
 function toText(entries: readonly Record<string, unknown>[], answer: Record<string, unknown>): string {
   const lines = entries.flatMap((entry) => {
     const tools = entry.tools as readonly Record<string, unknown>[];
@@ -112,7 +128,7 @@ function toText(entries: readonly Record<string, unknown>[], answer: Record<stri
     const more = entry.more as { actions: number; how: string } | undefined;
     return [
       `${entry.toolset}: ${entry.status}, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`,
-      ...tools.map((tool) => `  ${tool.name}: ${tool.signature ?? tool.action}`),
+      ...tools.map((tool) => `  ${toLine(tool)}`),
       ...withheld.map((group) => `  withheld: ${group.count}, ${group.reason}`),
       ...(more ? [`  ${more.actions} more actions: ${more.how}`] : []),
     ];
@@ -150,8 +166,7 @@ export const enableToolset = defineEntryTool({
     const budget = (viaTools ? BUDGET_REFRESHED : BUDGET_OTHERWISE) / plans.length;
     const entries = plans.map((entry) => {
       const added = entry.wanted.filter((action) => switched.added.has(action));
-      const rows = entry.wanted.map((action) => toVariants(call, action, !viaTools));
-      return toEntry(call, entry, statusOf(entry, added, switching), fitBudget(rows, budget));
+      return toEntry(call, entry, statusOf(entry, added, switching), toRows(call, entry, viaTools, budget));
     });
     const answer = {
       list_changed: switching || switched.added.size > 0 ? switched.listChanged : "not_available",

@@ -1,5 +1,6 @@
 import type { Action } from "../../catalog/types.ts";
 import { chosen, groupWithheld, judge } from "../choose.ts";
+import { toolOf } from "../dispatcher.ts";
 import { fitBudget } from "../fit.ts";
 import { fullSchema, signatureFor } from "../signature.ts";
 import { defineEntryTool, READS, type ToolCall } from "../tool.ts";
@@ -15,7 +16,7 @@ type Row = Record<string, unknown>;
 function toVariants(call: ToolCall, action: Action, detail: string): Row[] {
   const { connection } = call;
   const on = connection.session.isOn(action) ? { enabled: true } : {};
-  const poorest: Row = { name: call.named(action.tool), action: action.id };
+  const poorest: Row = { name: toolOf(connection, action), action: action.id };
   if (detail === "names") return [poorest];
   const plain: Row = { ...poorest, effect: action.effect, ...(action.essential ? { essential: true } : {}), ...on };
   const signed: Row = { ...plain, title: action.title, signature: signatureFor(connection, action) };

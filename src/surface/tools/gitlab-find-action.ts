@@ -4,6 +4,7 @@ import type { FindAnswer } from "../../discovery/find.ts";
 import { BridgeError } from "../../errors.ts";
 import { groupWithheld, judge } from "../choose.ts";
 import type { Connection } from "../connection.ts";
+import { toolOf } from "../dispatcher.ts";
 import { fitBudget } from "../fit.ts";
 import { fullSchema, listedSchema, signatureFor } from "../signature.ts";
 import { defineEntryTool, READS, type ToolCall } from "../tool.ts";
@@ -18,7 +19,7 @@ function toVariants(call: ToolCall, action: Action, exact: boolean, why?: readon
   const { connection } = call;
   const bare: Row = {
     id: action.id,
-    ...(connection.session.isOn(action) ? { tool: call.named(action.tool) } : {}),
+    ...(connection.session.isOn(action) ? { tool: toolOf(connection, action) } : {}),
     toolset: action.toolset,
     title: action.title,
     effect: action.effect,

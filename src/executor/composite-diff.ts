@@ -17,7 +17,8 @@ interface Changed {
   readonly more: boolean;
 }
 
-async function readFiles(call: Call, context: CallContext): Promise<Changed> {
+/** Every changed file with its diff, as many as GitLab shows. */
+export async function readFiles(call: Call, context: CallContext): Promise<Changed> {
   const where = { project_id: call.params.project_id, merge_request_iid: call.params.merge_request_iid, full: true, limit: 100 };
   const files: Fields[] = [];
   let cursor: string | undefined;

@@ -215,8 +215,9 @@ async function checkBranch(call: Call, branch: string, start: string | undefined
     const hint = "Nothing was sent. Check the name, or give start_branch (e.g. the default branch) to make it.";
     throw new BridgeError("not_found", `commit.edit: there is no branch ${branch}.`, hint);
   }
-  if (found?.can_push === false)
-    throw new BridgeError("forbidden", `commit.edit: the branch ${branch} is protected, and you may not push to it.`, PROTECTED);
+  if (found?.can_push !== false) return;
+  const why = found.protected === false ? "" : "is protected, and ";
+  throw new BridgeError("forbidden", `commit.edit: the branch ${branch} ${why}does not take your commits.`, PROTECTED);
 }
 
 /** Where a merge request goes: as asked, else where the branch came from, else the default branch. */

@@ -42,22 +42,29 @@ async function rangeOf(call: Call): Promise<Range> {
   return { to, tagged: at >= 0, ...(from === undefined ? {} : { from }) };
 }
 
+/** The fields that the notes need: a range may hold a thousand commits, and as many merge requests with long descriptions. */
+const COMMIT = ["id", "short_id", "title", "parent_ids", "author_name", "committed_date"];
+const REQUEST = ["iid", "title", "labels", "author.username", "merge_commit_sha", "squash_commit_sha", "sha"];
+
+const isCut = (outcome: Outcome) => outcome.kind === "list" && outcome.page.next !== undefined;
+
 const shaOf = (commit: Fields) => text(commit, "id") ?? "";
 
 const parentsOf = (commit: Fields): string[] => (Array.isArray(commit.parent_ids) ? commit.parent_ids.map(String) : []);
 
 async function commitsIn(call: Call, range: Range): Promise<{ readonly commits: readonly Fields[]; readonly cut: boolean }> {
   const ref_name = range.from === undefined ? range.to : `${range.from}..${range.to}`;
-  const outcome = await call.run("commit.list", { ...project(call), ref_name, all: true, full: true });
-  return { commits: toItems(outcome), cut: outcome.kind === "list" && outcome.page.next !== undefined };
+  const outcome = await call.run("commit.list", { ...project(call), ref_name, all: true, select: COMMIT });
+  return { commits: toItems(outcome), cut: isCut(outcome) };
 }
 
 /** Merge requests that were merged since the first of the commits was made. */
-async function mergedSince(call: Call, commits: readonly Fields[]): Promise<readonly Fields[]> {
+async function mergedSince(call: Call, commits: readonly Fields[]): Promise<{ readonly merged: readonly Fields[]; readonly cut: boolean }> {
   const dates = commits.flatMap((commit) => text(commit, "committed_date") ?? []).map((date) => Date.parse(date));
   const oldest = Math.min(...dates.filter((date) => !Number.isNaN(date)));
   const since = Number.isFinite(oldest) ? { updated_after: new Date(oldest).toISOString() } : {};
-  return toItems(await call.run("merge_request.list", { ...project(call), state: "merged", ...since, all: true, full: true }));
+  const outcome = await call.run("merge_request.list", { ...project(call), state: "merged", ...since, all: true, select: REQUEST });
+  return { merged: toItems(outcome), cut: isCut(outcome) };
 }
 
 /** What a merge commit brought: the commits behind its second parent that are not behind its first. */
@@ -144,13 +151,16 @@ function draft(sections: readonly Section[], room: number): { readonly text: str
   return { text: write(sections, size), cut: sections.some(([, lines]) => lines.length > size) };
 }
 
+const MANY = "there are more commits or merge requests than were read; give a later from";
+
 /** Release notes since the last tag, made by reading only (TASKS.md, task 9); making the release is another action. */
 export const draftReleaseNotes: Composite = async (call, context, room): Promise<Outcome> => {
   const range = await rangeOf(call);
   stopIfCancelled(context);
   const { commits, cut: more } = await commitsIn(call, range);
   context.progress?.({ progress: 1, total: 2, message: `${commits.length} commits` });
-  const found = commits.length > 0 ? await match(call, context, commits, await mergedSince(call, commits)) : { requests: [], apart: [] };
+  const { merged, cut: fewer } = commits.length > 0 ? await mergedSince(call, commits) : { merged: [], cut: false };
+  const found = await match(call, context, commits, merged);
   const { text: markdown, cut } = draft(sectionsOf(found), Math.min(MOST, room - 200));
   const next = {
     action: "release.create",
@@ -166,7 +176,7 @@ export const draftReleaseNotes: Composite = async (call, context, room): Promise
     text: markdown === "" ? "No changes." : markdown,
     value: compact({ from: range.from, to: range.to, merge_requests: found.requests.length, commits: commits.length, next }),
     project: String(call.params.project_id),
-    ...(cut || more ? { truncated: more ? "only the first commits were read; give a later from" : "long sections are cut to fit" } : {}),
+    ...(cut || more || fewer ? { truncated: more || fewer ? MANY : "long sections are cut to fit" } : {}),
     hint: "Read the draft, change it as wished, then release.create with it as description.",
     untrusted: true,
   };

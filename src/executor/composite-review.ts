@@ -1,6 +1,7 @@
 import type { Call, CallContext, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
+import { readFiles } from "./composite-diff.ts";
 import { attempt, type Composite, compact, type Fields, isFields, list, number, text, toItems, toValue } from "./composite-read.ts";
 import { createSteps } from "./composite-steps.ts";
 import { type DiffLine, parseDiff } from "./diff-lines.ts";
@@ -23,20 +24,23 @@ interface Version {
 
 const where = ({ params }: Call) => ({ project_id: params.project_id, merge_request_iid: params.merge_request_iid });
 
-async function readVersion(call: Call): Promise<Version> {
+async function readVersion(call: Call, context: CallContext): Promise<Version> {
   const latest = toItems(await call.run("merge_request.version_list", { ...where(call), limit: 1, full: true }))[0];
   const id = number(latest, "id");
   if (id === undefined) {
     const hint = "The source branch may have no commits of its own; look at it first.";
     throw new BridgeError("conflict", "merge_request.review: the merge request has no diff yet.", hint);
   }
-  const version = toValue(await call.run("merge_request.version_get", { ...where(call), version_id: id, full: true }));
+  const whole = await call.run("merge_request.version_get", { ...where(call), version_id: id, full: true });
+  const version = toValue(whole);
+  // A version comes in one piece; where that is too large for one, its files are read page by page.
+  const cut = whole.kind === "value" && whole.truncated !== undefined;
   const sha = (name: string) => text(version, name) ?? text(latest, name) ?? "";
   return {
     base: sha("base_commit_sha"),
     start: sha("start_commit_sha"),
     head: sha("head_commit_sha"),
-    files: list(version, "diffs"),
+    files: cut ? (await readFiles(call, context)).files : list(version, "diffs"),
   };
 }
 
@@ -192,7 +196,7 @@ export const reviewMergeRequest: Composite = async (call, context) => {
     const hint = "Nothing was sent. Give at least one of them.";
     throw new BridgeError("invalid_params", "merge_request.review: there are no comments, no summary and no approval.", hint);
   }
-  const version = await readVersion(call);
+  const version = await readVersion(call, context);
   const placed = placeAll(comments, version);
   return { kind: "value", value: await send(call, context, placed, version), project: String(call.params.project_id) };
 };

@@ -141,4 +141,16 @@ describe("a review", () => {
       code: "conflict",
     });
   });
+
+  it("of a very large merge request reads the files page by page", async () => {
+    const { ran, outcome } = review(
+      { comments: [{ path: "src/a.ts", line: 1, text: "x" }] },
+      {
+        "merge_request.version_get": () => ({ kind: "value", value: { head_commit_sha: "h", diffs: [] }, truncated: "diffs: the first 0" }),
+        "merge_request.diff_list": ({ cursor }: Fields) => (cursor ? items(FILES) : items([], "more")),
+      },
+    );
+    expect(await answerOf(outcome)).toMatchObject({ published: 1 });
+    expect(ran.filter(([id]) => id === "merge_request.diff_list")).toHaveLength(2);
+  });
 });

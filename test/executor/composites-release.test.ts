@@ -73,6 +73,11 @@ describe("a draft of release notes", () => {
     });
     expect(text.untrusted).toBe(true);
     expect(asked(ran, "commit.list")).toMatchObject({ ref_name: "v2..main", all: true });
+    // Whole objects of a long range would not fit: only the fields of the notes are asked for.
+    for (const id of ["commit.list", "merge_request.list"]) {
+      expect(asked(ran, id)?.select).toContain("title");
+      expect(asked(ran, id)).not.toHaveProperty("full");
+    }
     expect(asked(ran, "merge_request.list")).toMatchObject({ state: "merged", updated_after: "2026-10-01T10:00:00.000Z" });
   });
 
@@ -110,5 +115,14 @@ describe("a draft of release notes", () => {
     const { ran, outcome } = draft({ commits: [], merged: [] });
     expect(textIn(await outcome).text).toBe("No changes.");
     expect(asked(ran, "merge_request.list")).toBeUndefined();
+  });
+
+  it("says where there was more than could be read", async () => {
+    const { outcome } = runComposite("release.notes_draft", { project_id: "a/b" }, (id) => {
+      if (id === "tag.list") return items([{ name: "v1" }]);
+      if (id === "project.get") return value({ default_branch: "main" });
+      return id === "commit.list" ? items([commit("a1", "A")]) : items([], "more");
+    });
+    expect(textIn(await outcome).truncated).toMatch(/more commits or merge requests/);
   });
 });

@@ -11,7 +11,8 @@ import type { Log } from "./log.ts";
 import { type Limits, narrow, type Wishes } from "./policy/narrow.ts";
 import { createPolicy } from "./policy/policy.ts";
 import { createWriteLimit, type WriteLimit } from "./policy/write-limit.ts";
-import { atConnect, requireKnownNames, type Unrecognized, unrecognizedNames } from "./registry/choice.ts";
+import { atConnect, type Unrecognized, unrecognizedNames } from "./registry/choice.ts";
+import { requireSense } from "./registry/contradictions.ts";
 import { createRegistry, type Registry } from "./registry/registry.ts";
 import { createSession } from "./registry/session.ts";
 import { createAsker } from "./surface/ask.ts";
@@ -218,7 +219,7 @@ export function createBridge(options: BridgeOptions): Bridge {
   const facts: ReturnType<typeof createFactSource> = createFactSource(() => executors);
   const executors = createExecutors(options, () => limits, facts.doubt);
   const registry = createRegistry([gitlabSource(executors)]);
-  requireKnownNames(registry, limits);
+  requireSense(registry, limits);
   const finder = once(async (): Promise<Finder> => {
     const { createFinder } = await import("./discovery/find.ts");
     return createFinder(registry.actions);
@@ -234,7 +235,7 @@ export function createBridge(options: BridgeOptions): Bridge {
   return {
     connect: (own = {}) => connectionFor(shared, own),
     limit(next) {
-      requireKnownNames(registry, next);
+      requireSense(registry, next);
       limits = next;
     },
     unrecognized: ({ toolsets = [], tools = [], allowToolsets = [], allowTools = [], excludeTools = [] }) =>

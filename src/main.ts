@@ -10,6 +10,7 @@ run({
   home: homedir(),
   node: process.execPath,
   script: process.argv[1] ?? "",
+  onHangup: (handler) => void process.on("SIGHUP", handler),
   colour: process.stdout.isTTY === true && !process.env.NO_COLOR,
 }).catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

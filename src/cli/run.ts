@@ -21,6 +21,8 @@ export interface Host {
   readonly script: string;
   /** The terminal shows colours. */
   readonly colour: boolean;
+  /** Runs on SIGHUP. */
+  readonly onHangup?: (handler: () => void) => void;
 }
 
 type Command = (argv: readonly string[], host: Host) => Promise<void> | void;
@@ -35,6 +37,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   sandbox: async (argv) => (await import("./sandbox.ts")).sandbox(argv),
   demo: async (_argv, host) => (await import("./demo.ts")).demo(host),
   docs: async () => (await import("./docs.ts")).docs(),
+  doctor: async (argv, host) => (await import("./doctor.ts")).doctor(argv, host),
   catalog: async (argv, host) => (await import("./catalog.ts")).catalog(argv, host),
 };
 

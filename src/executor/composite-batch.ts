@@ -44,7 +44,7 @@ function toEntry(outcome: Outcome): Fields {
     case "value":
       return { result: outcome.value };
     case "list":
-      return { items: outcome.items, page: outcome.page };
+      return { items: outcome.items, page: outcome.page, ...(outcome.filtered === undefined ? {} : { filtered: outcome.filtered }) };
     case "text":
       return { text: outcome.text, ...(outcome.value ? { result: outcome.value } : {}), ...(outcome.page ? { page: outcome.page } : {}) };
     case "binary":

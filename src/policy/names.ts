@@ -1,3 +1,5 @@
+import { TOOLSETS } from "../catalog/toolsets.ts";
+
 /** Whether `text` is meant by `pattern`, in which `*` stands for any characters. Case does not count. */
 export function matches(pattern: string, text: string): boolean {
   const parts = pattern.toLowerCase().split("*");
@@ -14,4 +16,12 @@ export function matches(pattern: string, text: string): boolean {
     from = at + part.length;
   }
   return true;
+}
+
+/** Whether a word of a list of toolsets (a name, an alias, `default`, `all`) means the toolset. */
+export function meansToolset(entry: string, toolset: string): boolean {
+  const word = entry.trim().toLowerCase();
+  if (word === toolset || word === "all") return true;
+  const row = TOOLSETS.find(({ name }) => name === toolset);
+  return row !== undefined && ((word === "default" && row.default === true) || (row.aliases ?? []).includes(word));
 }

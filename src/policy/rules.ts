@@ -1,8 +1,10 @@
 import { otherName } from "../catalog/load.ts";
 import type { Action, Facts, Tier } from "../catalog/types.ts";
-import type { Settings } from "../config/options.ts";
+import { type Pattern, toPattern } from "../config/pattern.ts";
 import { isRaw } from "./call-effects.ts";
-import { matches } from "./names.ts";
+import { matches, meansToolset } from "./names.ts";
+import { type Ceiling, ceilingsOf, type Limits } from "./narrow.ts";
+import { isOpen, scopesOf } from "./scope.ts";
 
 /**
  * What a rule has to say about an action. `withheld`: it may not be listed, found, enabled or called.
@@ -16,10 +18,12 @@ export interface Reason {
   readonly setting?: string;
 }
 
-export type RuleName = "tier" | "admin" | "scopes" | "raw" | "ceiling" | "read_only" | "safe_mode" | "confirm";
+export const RULE_NAMES = ["tier", "admin", "scopes", "raw", "ceiling", "scope", "read_only", "safe_mode", "confirm"] as const;
+
+export type RuleName = (typeof RULE_NAMES)[number];
 
 /** A rule can refuse, never grant. */
-export type Rule = (action: Action, settings: Settings, facts: Facts) => Reason | undefined;
+export type Rule = (action: Action, settings: Limits, facts: Facts) => Reason | undefined;
 
 const RANK: Readonly<Record<Tier, number>> = { unknown: 0, free: 0, premium: 1, ultimate: 2 };
 
@@ -77,25 +81,57 @@ export function names(entry: string, action: Action): boolean {
   return matches(word, action.id) || matches(word, action.tool) || (action.aliases ?? []).includes(word) || otherName(word) === action.id;
 }
 
-const ceiling: Rule = (action, settings) => {
-  const withheld = (setting: string): Reason => ({
-    rule: "ceiling",
-    kind: "withheld",
-    text: "it is outside what this server allows",
-    setting,
-  });
-  if (settings.excludeTools.some((entry) => names(entry, action))) return withheld("--exclude-tools");
-  const toolsets = settings.allowToolsets.map((name) => name.toLowerCase());
-  if (toolsets.length === 0 && settings.allowTools.length === 0) return undefined;
-  if (toolsets.includes(action.toolset) || (toolsets.includes("all") && !isRaw(action))) return undefined;
-  if (settings.allowTools.some((entry) => names(entry, action))) return undefined;
-  return withheld(toolsets.length > 0 ? "--allow-toolsets" : "--allow-tools");
+const compiled = new Map<string, Pattern>();
+
+function patternOf(source: string): Pattern {
+  const known = compiled.get(source) ?? toPattern(source);
+  compiled.set(source, known);
+  return known;
+}
+
+const isUnder = ({ allowToolsets, allowTools }: Ceiling, action: Action): boolean => {
+  if (allowToolsets.length === 0 && allowTools.length === 0) return true;
+  const toolsets = allowToolsets.map((name) => name.toLowerCase());
+  return (
+    toolsets.includes(action.toolset) || (toolsets.includes("all") && !isRaw(action)) || allowTools.some((entry) => names(entry, action))
+  );
 };
 
-const readOnly: Rule = (action, settings) =>
-  settings.readOnly && action.effect !== "read"
-    ? { rule: "read_only", kind: "withheld", text: "the server is read-only", setting: "--read-only" }
-    : undefined;
+/** The flag of the ceiling that an action is outside of, if there is one. */
+export function ceilingOver(action: Action, settings: Limits): string | undefined {
+  if (settings.excludeTools.some((entry) => names(entry, action))) return "--exclude-tools";
+  const isFound = (source: string) => [action.id, action.tool].some((name) => patternOf(source).test(name));
+  if (settings.denyRegex.some(isFound)) return "--deny-regex";
+  const over = ceilingsOf(settings).find((one) => !isUnder(one, action));
+  return over && (over.allowToolsets.length > 0 ? "--allow-toolsets" : "--allow-tools");
+}
+
+const ceiling: Rule = (action, settings) => {
+  const setting = ceilingOver(action, settings);
+  return setting === undefined ? undefined : { rule: "ceiling", kind: "withheld", text: "it is outside what this server allows", setting };
+};
+
+/** The flag that limits projects and groups. */
+export const scopeFlag = (settings: Limits): string => {
+  const scope = scopesOf(settings)[0];
+  return scope && scope.allowProjects.length === 0 ? "--allow-groups" : "--allow-projects";
+};
+
+const scope: Rule = (action, settings) => {
+  if (scopesOf(settings).length === 0 || !isOpen(action)) return undefined;
+  const text = "it cannot be limited to the projects that this server allows";
+  return { rule: "scope", kind: "withheld", text, setting: scopeFlag(settings) };
+};
+
+/** Whether a toolset may only be read. */
+export const isReadOnly = ({ readOnly }: Pick<Limits, "readOnly">, toolset: string | undefined): boolean =>
+  typeof readOnly === "boolean" ? readOnly : toolset === undefined || readOnly.some((name) => meansToolset(name, toolset));
+
+const readOnly: Rule = (action, settings) => {
+  if (action.effect === "read" || !isReadOnly(settings, action.toolset)) return undefined;
+  const what = settings.readOnly === true ? "the server is read-only" : `the toolset ${action.toolset} is read-only here`;
+  return { rule: "read_only", kind: "withheld", text: what, setting: "--read-only" };
+};
 
 const safeMode: Rule = (action, settings) =>
   settings.safeMode && action.effect !== "read"
@@ -108,4 +144,4 @@ const confirm: Rule = (action, settings) =>
     : undefined;
 
 /** The ordered rules (DESIGN.md §5): the first refusal is the one that is told. */
-export const RULES: readonly Rule[] = [tier, admin, scopes, raw, ceiling, readOnly, safeMode, confirm];
+export const RULES: readonly Rule[] = [tier, admin, scopes, raw, ceiling, scope, readOnly, safeMode, confirm];

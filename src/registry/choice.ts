@@ -45,6 +45,8 @@ export interface NamedSettings {
   readonly tools: readonly string[];
   readonly allowTools: readonly string[];
   readonly excludeTools: readonly string[];
+  /** Toolsets, where it is not said of all. */
+  readonly readOnly?: boolean | readonly string[];
 }
 
 const FLAGS: Readonly<Record<keyof NamedSettings, string>> = {
@@ -53,19 +55,23 @@ const FLAGS: Readonly<Record<keyof NamedSettings, string>> = {
   tools: "--tools",
   allowTools: "--allow-tools",
   excludeTools: "--exclude-tools",
+  readOnly: "--read-only",
 };
+
+const TOOLSET_LISTS: ReadonlySet<keyof NamedSettings> = new Set(["toolsets", "allowToolsets", "readOnly"]);
 
 /** Every entry of the lists that means nothing: a mistyped name must stop the start, never open or close a thing in silence. */
 export function unrecognizedNames(registry: Registry, settings: NamedSettings): readonly Unrecognized[] {
   const toolsetWords = () => [...registry.toolsets().map((toolset) => toolset.name), "all", "default"];
   const actionWords = () => registry.actions().flatMap((action) => [action.id, action.tool]);
   return (Object.keys(FLAGS) as (keyof NamedSettings)[]).flatMap((key) => {
-    const isToolsets = key === "toolsets" || key === "allowToolsets";
+    const isToolsets = TOOLSET_LISTS.has(key);
+    const words = settings[key] ?? [];
     const known = (word: string) =>
       isToolsets
         ? ["all", "default"].includes(word.toLowerCase()) || registry.toolset(word) !== undefined
         : registry.actions().some((action) => names(word, action));
-    const unrecognized = settings[key].filter((word) => !known(word));
+    const unrecognized = typeof words === "boolean" ? [] : words.filter((word) => !known(word));
     const first = unrecognized[0];
     if (first === undefined) return [];
     const valid = isToolsets ? toolsetWords() : [];

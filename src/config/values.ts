@@ -24,9 +24,8 @@ export function toList(texts: readonly string[]): string[] {
 }
 
 /** Entries that stand on a line each. */
-export const toLines = (texts: readonly string[]): string[] => [
-  ...new Set(texts.flatMap((one) => one.split(/\r?\n/)).map((line) => line.trim())),
-].filter((line) => line !== "");
+export const toLines = (texts: readonly string[]): string[] =>
+  [...new Set(texts.flatMap((one) => one.split(/\r?\n/)).map((line) => line.trim()))].filter((line) => line !== "");
 
 export const list = z.array(z.string().min(1)).readonly().default([]);
 export const onOff = z.boolean().default(false);

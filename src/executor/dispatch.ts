@@ -6,8 +6,12 @@ import { BridgeError } from "../errors.ts";
 import { isRaw } from "../policy/call-effects.ts";
 import type { Policy, Verdict } from "../policy/policy.ts";
 import { rawVerdict } from "../policy/raw.ts";
+import type { WriteLimit } from "../policy/write-limit.ts";
 import type { Registry } from "../registry/registry.ts";
+import { type Audit, type AuditedRun, auditRun } from "./audit.ts";
 import { type NormalizeOptions, normalizeParams } from "./params.ts";
+import type { Look } from "./places.ts";
+import { type RunScope, scopeFor } from "./scope.ts";
 
 export interface RoadParts {
   readonly registry: Registry;
@@ -16,6 +20,11 @@ export interface RoadParts {
   readonly facts: (context: CallContext) => Facts;
   /** How params are completed for this caller: instance, current project, users. */
   readonly normalize: (context: CallContext) => NormalizeOptions;
+  /** How projects and groups are told apart for this caller; without it only what is named as the settings name it is inside. */
+  readonly places?: (context: CallContext) => Look;
+  /** Counts writes, over all connections. */
+  readonly writes?: WriteLimit;
+  readonly audit?: Audit;
 }
 
 export interface RoadRequest {
@@ -101,31 +110,98 @@ function stopIfCancelled(signal: AbortSignal): void {
     throw new BridgeError("cancelled", "The call was cancelled before anything was sent.", "Call again if it is still wanted.");
 }
 
+const BLIND: Look = { project: async () => undefined, group: async () => undefined };
+
+/** Whose writes are counted together. */
+const writerOf = ({ principal, credential }: CallContext): string =>
+  `${principal.instance} ${
+    principal.user?.id ??
+    createHash("sha256")
+      .update(credential?.value ?? "")
+      .digest("base64url")
+  }`;
+
+interface Going {
+  readonly action: Action;
+  readonly request: RoadRequest;
+  /** The caller's context, with the scope of this run in it. */
+  readonly context: CallContext;
+  readonly scope?: RunScope;
+  /** Runs a part of this call. */
+  readonly again: (request: RoadRequest) => Promise<Outcome>;
+}
+
+interface Ready {
+  readonly call: Call;
+  readonly verdict: Permitted;
+  readonly confirm: boolean;
+  /** Only shown, not sent. */
+  readonly shown: boolean;
+}
+
+async function makeReady(parts: RoadParts, { action, request, context, scope, again }: Going): Promise<Ready> {
+  permit(parts, action, request, context);
+  const normal = await normalizeParams(action, request.params, parts.normalize(context));
+  const verdict = judge(parts, action, normal.params, context);
+  const route = action.http ? { route: pickRoute(action, normal.params) } : {};
+  await scope?.judge({ action, params: normal.params, ...route });
+  const shown = verdict.preview !== undefined || (request.preview === true && action.effect !== "read");
+  // What reads can be made of reads only, whatever it is asked to run.
+  const only = action.effect === "read" ? { readsOnly: `${action.id} runs reads only: call it by itself.` } : {};
+  const call: Call = {
+    action,
+    params: normal.params,
+    wanted: request.part ? { ...normal.wanted, part: true } : normal.wanted,
+    ...route,
+    run: (name, params) => again({ name, params, part: true, ...only, ...(shown ? { preview: true } : {}) }),
+  };
+  return { call, verdict, confirm: request.confirm ?? normal.confirm ?? false, shown };
+}
+
+/** Counts a write that goes out. A composite that has begun is let finish: what it sends counts, and is not stopped half-way. */
+function countWrite(parts: RoadParts, call: Call, request: RoadRequest, context: CallContext): void {
+  const { action } = call;
+  if (!parts.writes || action.effect === "read") return;
+  if (!request.part) parts.writes.check(writerOf(context), parts.policy.settings.maxWrites);
+  if (action.composite === undefined || action.toolset === "raw") parts.writes.count(writerOf(context));
+}
+
+async function go(parts: RoadParts, going: Going, run: AuditedRun): Promise<Outcome> {
+  const { action, request, context } = going;
+  const { call, verdict, confirm, shown } = await makeReady(parts, going);
+  run.params = call.params;
+  if (verdict.confirm) run.effect = "destructive";
+  const source = parts.registry.source(action.source);
+  if (shown) return { kind: "preview", preview: await source.preview(call, context) };
+  if (verdict.confirm) {
+    const why = action.effect === "destructive" ? "" : `: ${verdict.confirm.text}`;
+    const question = agreement(parts, call, { confirm, why }, context);
+    if (question) return { kind: "needs_input", question };
+  }
+  stopIfCancelled(context.signal);
+  countWrite(parts, call, request, context);
+  return await source.run(call, context);
+}
+
 export function createRoad(parts: RoadParts): Road {
-  const run = async (request: RoadRequest, context: CallContext): Promise<Outcome> => {
+  const run = async (request: RoadRequest, given: CallContext): Promise<Outcome> => {
     const action = parts.registry.resolve(request.name);
-    permit(parts, action, request, context);
-    const normal = await normalizeParams(action, request.params, parts.normalize(context));
-    const verdict = judge(parts, action, normal.params, context);
-    const shown = verdict.preview !== undefined || (request.preview === true && action.effect !== "read");
-    // What reads can be made of reads only, whatever it is asked to run.
-    const only = action.effect === "read" ? { readsOnly: `${action.id} runs reads only: call it by itself.` } : {};
-    const call: Call = {
-      action,
-      params: normal.params,
-      wanted: request.part ? { ...normal.wanted, part: true } : normal.wanted,
-      ...(action.http ? { route: pickRoute(action, normal.params) } : {}),
-      run: (name, params) => run({ name, params, part: true, ...only, ...(shown ? { preview: true } : {}) }, context),
-    };
-    const source = parts.registry.source(action.source);
-    if (shown) return { kind: "preview", preview: await source.preview(call, context) };
-    if (verdict.confirm) {
-      const why = action.effect === "destructive" ? "" : `: ${verdict.confirm.text}`;
-      const question = agreement(parts, call, { confirm: request.confirm ?? normal.confirm ?? false, why }, context);
-      if (question) return { kind: "needs_input", question };
+    const { instance } = parts.normalize(given);
+    const scope = scopeFor(action, { policy: parts.policy, look: parts.places?.(given) ?? BLIND, instance });
+    // A context of its own: what GitLab answers is remembered by it.
+    const context = { ...given, ...(scope ? { scope } : {}) };
+    const facts = parts.facts(context);
+    const part = request.part === true;
+    const audited: AuditedRun = { action, context, facts, started: performance.now(), effect: action.effect, params: {}, part };
+    try {
+      const going = { action, request, context, ...(scope ? { scope } : {}), again: (next: RoadRequest) => run(next, given) };
+      const outcome = await go(parts, going, audited);
+      if (parts.audit) auditRun(parts.audit, audited, { outcome });
+      return outcome;
+    } catch (error) {
+      if (parts.audit) auditRun(parts.audit, audited, { error });
+      throw error;
     }
-    stopIfCancelled(context.signal);
-    return await source.run(call, context);
   };
   return { run };
 }

@@ -3,10 +3,12 @@ import { isList } from "../catalog/schema.ts";
 import { TOOLSETS } from "../catalog/toolsets.ts";
 import type { Action, Call, CallContext, Facts, Outcome, Source } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
+import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { isRaw } from "../policy/call-effects.ts";
 import type { Door } from "../policy/door.ts";
 import { toBase, toQuery, toRoot } from "./address.ts";
+import { noteAnswer } from "./audit.ts";
 import { checkOf } from "./check.ts";
 import { COMPOSITES } from "./composites.ts";
 import { createCredentials } from "./credentials.ts";
@@ -22,6 +24,7 @@ import { createNetwork } from "./network.ts";
 import { nextPosition, toPagingQuery, totalOf } from "./page.ts";
 import type { People } from "./param-people.ts";
 import type { Titles } from "./param-titles.ts";
+import { createPlaces, type Look } from "./places.ts";
 import { previewOfRaw, type RawParts, runRaw } from "./raw.ts";
 import { createRequesterFn, type Reply, type RequesterParts, type Sending } from "./requester.ts";
 import { notesOf, projectOf, roomOf, shapeRows, toFileOutcome, toRawOutcome, toValueOutcome } from "./result.ts";
@@ -41,12 +44,16 @@ export interface GitLabOptions extends Partial<Pick<RequesterParts, "firstWait" 
   readonly actions?: () => readonly Action[];
   /** Where new secrets are written; without it they are refused unless they may stand in the answer. */
   readonly secretsDirectory?: string;
+  /** GitLab refused a caller (401, 403): what is known of it may be old. */
+  readonly onDoubt?: (context: CallContext) => void;
 }
 
 /** GitLab as a source, with what it knows about the caller. */
 export interface GitLabSource extends Source {
   /** Asks GitLab, once per credential, who the caller is and what GitLab it is; failures stay unknown. */
   facts(context: CallContext): Promise<Facts>;
+  /** How ids and paths of projects and groups are told apart for this caller. */
+  places(context: CallContext): Look;
   /** How names of people and titles become ids for this caller. */
   people(context: CallContext): People & Titles;
   close(): Promise<void>;
@@ -86,6 +93,8 @@ function sendingOf(call: Call, context: CallContext, parts: Parts, template: str
     template,
     effect: call.action.effect,
     target: targetOf(call, parts),
+    context,
+    toolset: call.action.toolset,
     ...(context.credential ? { credential: context.credential } : {}),
     ...(context.client === undefined ? {} : { client: context.client }),
   };
@@ -103,6 +112,23 @@ function send(wire: WireRequest, call: Call, context: CallContext, parts: Parts,
     signal: context.signal,
     sending: { ...sendingOf(call, context, parts, wire.template), ...(extra.raw ? { raw: true } : {}) },
   });
+}
+
+/** Every request of a run is judged by its scope, and its answer noted; a refused token may have changed. */
+function watched(request: Request, doubt: (context: CallContext) => void): Request {
+  return async (method, path, options) => {
+    const { context, template } = options.sending ?? {};
+    if (context && template !== undefined) await context.scope?.admit(template, path);
+    try {
+      const reply = await request(method, path, options);
+      if (context) noteAnswer(context, reply);
+      return reply;
+    } catch (error) {
+      const status = error instanceof BridgeError ? error.detail.status : undefined;
+      if (context && (status === 401 || status === 403)) doubt(context);
+      throw error;
+    }
+  };
 }
 
 const isPaged = ({ paging }: Action) => paging !== undefined && paging !== "none";
@@ -255,7 +281,8 @@ async function get(parts: Parts, path: string, template: string, context: CallCo
   const credential = context.credential ? { credential: context.credential } : {};
   const [bare = path, query = ""] = path.split("?");
   const searchParams = Object.fromEntries(new URLSearchParams(query));
-  return (await parts.request("GET", bare, { searchParams, signal, sending: { template, effect: "read", target, ...credential } })).body;
+  return (await parts.request("GET", bare, { searchParams, signal, sending: { template, effect: "read", target, context, ...credential } }))
+    .body;
 }
 
 const readFor =
@@ -280,8 +307,16 @@ export function createGitLabSource(options: GitLabOptions): GitLabSource {
     credentials: createCredentials(settings, log),
     fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
   });
-  const parts: Parts = { options, root, request: createRequest(root, requesterFn), actions: options.actions ?? loadActions };
-  const facts = createFacts({ get: (path, context, signal) => get(parts, path, path, context, signal) });
+  const doubt = (context: CallContext) => {
+    facts.doubt(context);
+    options.onDoubt?.(context);
+  };
+  const request = watched(createRequest(root, requesterFn), doubt);
+  const parts: Parts = { options, root, request, actions: options.actions ?? loadActions };
+  // Facts are about the caller, whatever the call may reach; a probe that is refused says nothing against what is known.
+  const probe = { ...parts, request: createRequest(root, requesterFn) };
+  const facts = createFacts({ get: (path, context, signal) => get(probe, path, path, context, signal) });
+  const places = createPlaces((path, template, context) => get(parts, path, template, context, context.signal));
   return {
     name: GITLAB,
     toolsets: () => TOOLSETS,
@@ -289,6 +324,7 @@ export function createGitLabSource(options: GitLabOptions): GitLabSource {
     run: async (call, context) => run(call, context, parts),
     preview: (call, context) => previewOf(call, context, parts),
     facts,
+    places,
     people: (context) => ({
       self: async () => (await facts(context)).user,
       resolveUser: (username) => resolveUser(parts, username, context),

@@ -1,7 +1,7 @@
 import type { Action, Facts } from "../catalog/types.ts";
-import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
 import { type CallEffect, effectOfCall, isRaw } from "./call-effects.ts";
+import type { Limits } from "./narrow.ts";
 import { type Reason, RULES } from "./rules.ts";
 
 /** The answer to "may this action be used, now, by this caller?" */
@@ -10,7 +10,9 @@ export type Verdict =
   | { readonly permitted: false; readonly reason: Reason };
 
 export interface Policy {
-  readonly settings: Settings;
+  readonly settings: Limits;
+  /** Refusals name the setting behind them: only to someone who also runs the server. */
+  readonly tellsSettings: boolean;
   /** The one verdict function: list, find, get, enable, call, resources and prompts ask it. */
   verdict(action: Action, facts: Facts): Verdict;
   permits(action: Action, facts: Facts): boolean;
@@ -23,43 +25,52 @@ export interface Policy {
   refusal(action: Action, reason: Reason): BridgeError;
 }
 
-/** All rules bound to settings. */
-export function createPolicy(settings: Settings): Policy {
-  const judge = (action: Action, facts: Facts): Verdict => {
-    let preview: Reason | undefined;
-    let confirm: Reason | undefined;
-    for (const rule of RULES) {
-      const reason = rule(action, settings, facts);
-      if (reason?.kind === "withheld") return { permitted: false, reason };
-      if (reason?.kind === "preview") preview ??= reason;
-      if (reason?.kind === "confirm") confirm ??= reason;
-    }
-    return { permitted: true, ...(preview ? { preview } : {}), ...(confirm ? { confirm } : {}) };
-  };
+const verdictOf = (action: Action, settings: Limits, facts: Facts): Verdict => {
+  let preview: Reason | undefined;
+  let confirm: Reason | undefined;
+  for (const rule of RULES) {
+    const reason = rule(action, settings, facts);
+    if (reason?.kind === "withheld") return { permitted: false, reason };
+    if (reason?.kind === "preview") preview ??= reason;
+    if (reason?.kind === "confirm") confirm ??= reason;
+  }
+  return { permitted: true, ...(preview ? { preview } : {}), ...(confirm ? { confirm } : {}) };
+};
+
+/** All rules bound to settings: fixed ones, or what they are at the moment of the question. */
+export function createPolicy(limits: Limits | (() => Limits)): Policy {
+  const now = typeof limits === "function" ? limits : () => limits;
   // A request that is still to be written may become a read.
-  const verdict = (action: Action, facts: Facts) => judge(isRaw(action) ? { ...action, effect: "read" } : action, facts);
+  const verdict = (action: Action, facts: Facts) => verdictOf(isRaw(action) ? { ...action, effect: "read" } : action, now(), facts);
   return {
-    settings,
+    get settings() {
+      return now();
+    },
+    get tellsSettings() {
+      return tellsSettings(now());
+    },
     verdict,
     permits: (action, facts) => verdict(action, facts).permitted,
     callVerdict(action, params, facts, judged) {
       const { effect, does } = judged ?? effectOfCall(action, params);
-      const found = judge(effect === action.effect ? action : { ...action, effect }, facts);
+      const found = verdictOf(effect === action.effect ? action : { ...action, effect }, now(), facts);
       return found.permitted && found.confirm && does ? { ...found, confirm: { ...found.confirm, text: does } } : found;
     },
-    refusal: (action, reason) => refusal(action, reason, settings),
+    refusal: (action, reason) => refusal(action, reason, now()),
   };
 }
 
+const tellsSettings = ({ refusalContact, http }: Limits) => refusalContact === undefined && !http;
+
 /** Refusals speak to a model that may hold a shell: who set it, and that it is not the model's to change. */
-function refusal(action: Action, reason: Reason, settings: Settings): BridgeError {
+function refusal(action: Action, reason: Reason, settings: Limits): BridgeError {
   const owner = settings.refusalContact ? `Ask ${settings.refusalContact}.` : "Tell the user.";
   const hint =
     reason.setting === undefined
       ? `${owner} A token with other scopes is the user's to make; do not work around it.`
-      : `Whoever runs this server set it: do not change it and do not work around it. ${owner}`;
+      : `Whoever runs this server set it: do not change its configuration and do not work around it. ${owner}`;
   return new BridgeError("not_permitted", `${action.id} exists, but ${reason.text}.`, hint, {
     rule: reason.rule,
-    ...(reason.setting === undefined || settings.refusalContact ? {} : { setting: reason.setting }),
+    ...(reason.setting === undefined || !tellsSettings(settings) ? {} : { setting: reason.setting }),
   });
 }

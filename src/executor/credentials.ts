@@ -5,8 +5,10 @@ import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 
-/** Whose credential a request carries. */
-export type Owner = "caller" | "server" | "nobody";
+/** Whose credential a request carries. `visitor`: none, and it would have to be the caller's own; `nobody`: none, and it would be the server's. */
+export type Owner = "caller" | "server" | "visitor" | "nobody";
+
+export const isNone = (owner: Owner): boolean => owner === "visitor" || owner === "nobody";
 
 export interface Held {
   readonly owner: Owner;
@@ -62,13 +64,17 @@ async function readToken(settings: Pick<Settings, "token" | "tokenFile" | "token
 }
 
 const NOBODY: Held = Object.freeze({ owner: "nobody", headers: {} });
+const VISITOR: Held = Object.freeze({ owner: "visitor", headers: {} });
 
 /** The server's token is read on the first call, and again when GitLab refuses it. */
-export function createCredentials(settings: Pick<Settings, "token" | "tokenFile" | "tokenCommand">, log: Log): Credentials {
+export function createCredentials(
+  settings: Pick<Settings, "token" | "tokenFile" | "tokenCommand"> & Partial<Pick<Settings, "http">>,
+  log: Log,
+): Credentials {
   let own: Promise<Held> | undefined;
   const read = async (): Promise<Held> => {
     const token = await readToken(settings);
-    if (token === undefined) return NOBODY;
+    if (token === undefined) return settings.http ? VISITOR : NOBODY;
     log.hide(token.replace(/^bearer /i, ""));
     return { owner: "server", headers: toHeaders(token) };
   };
@@ -88,7 +94,7 @@ export function createCredentials(settings: Pick<Settings, "token" | "tokenFile"
       if (credential || settings.token || used.owner !== "server") return undefined;
       own = undefined;
       const fresh = await server();
-      return JSON.stringify(fresh.headers) === JSON.stringify(used.headers) || fresh.owner === "nobody" ? undefined : fresh;
+      return JSON.stringify(fresh.headers) === JSON.stringify(used.headers) || isNone(fresh.owner) ? undefined : fresh;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { BridgeError, type ErrorCode, type ErrorDetail } from "../errors.ts";
 import { maskForms } from "../log.ts";
-import type { Owner } from "./credentials.ts";
+import { isNone, type Owner } from "./credentials.ts";
 import { isHtml, toWords, type Words } from "./error-words.ts";
 import { toOutcomeUnknown } from "./failures.ts";
 import { actionHint } from "./hints.ts";
@@ -32,20 +32,22 @@ const quoted = (words: Words) => (words.text ? `: "${maskForms(words.text)}"` : 
 
 /** Where a token is made, with which scope, and where it goes. */
 function tokenAdvice(target: Target, owner: Owner): string {
-  const bring = owner === "caller" ? "send it as PRIVATE-TOKEN or Authorization: Bearer" : "give it to this server as GITLAB_TOKEN";
+  const bring =
+    owner === "caller" || owner === "visitor"
+      ? "send it as PRIVATE-TOKEN or Authorization: Bearer"
+      : "give it to this server as GITLAB_TOKEN";
   return `Create a token at ${tokenPage(target)} with scope ${scopeFor(target)}, and ${bring}.`;
 }
 
 /** No credential, or one that GitLab does not take. */
 export function unauthenticated(target: Target, owner: Owner, words?: Words): BridgeError {
-  const says =
-    owner === "nobody"
-      ? `needs a token, and there is none${words ? quoted(words) : ""}`
-      : `${tokenOf(owner)} was not accepted${words ? quoted(words) : ""}`;
-  const old = owner === "nobody" ? "" : " The old one is wrong, expired or revoked.";
+  const says = isNone(owner)
+    ? `needs a token, and there is none${words ? quoted(words) : ""}`
+    : `${tokenOf(owner)} was not accepted${words ? quoted(words) : ""}`;
+  const old = isNone(owner) ? "" : " The old one is wrong, expired or revoked.";
   return new BridgeError("unauthenticated", `${nameOf(target)}: ${says}.`, `${tokenAdvice(target, owner)}${old}`, {
     status: 401,
-    setting: "GITLAB_TOKEN",
+    ...(owner === "caller" || owner === "visitor" ? {} : { setting: "GITLAB_TOKEN" }),
   });
 }
 
@@ -86,13 +88,13 @@ const forbidden: Shaper = (words, target, owner) => {
 };
 
 const missing: Shaper = (words, target, owner) => {
-  const reasons = ["it does not exist", `it is hidden from ${owner === "nobody" ? "anonymous readers" : `the user of ${tokenOf(owner)}`}`];
+  const reasons = ["it does not exist", `it is hidden from ${isNone(owner) ? "anonymous readers" : `the user of ${tokenOf(owner)}`}`];
   if (target.tier && target.tier !== "free" && target.tier !== "unknown") reasons.push(`it needs the ${target.tier} tier`);
   if (target.since) reasons.push(`this GitLab is older than ${target.since}`);
   return {
     code: "not_found",
     says: `not found${quoted(words)}`,
-    hint: `One of these: ${reasons.join("; ")}. Check ids and paths by listing or searching.${owner === "nobody" ? ` ${tokenAdvice(target, owner)}` : ""}`,
+    hint: `One of these: ${reasons.join("; ")}. Check ids and paths by listing or searching.${isNone(owner) ? ` ${tokenAdvice(target, owner)}` : ""}`,
   };
 };
 

@@ -4,7 +4,7 @@ import { toGitLabError } from "./gitlab-errors.ts";
 import { isPlain } from "./slim.ts";
 import { nameOf, type Target } from "./target.ts";
 
-type Owner = "caller" | "server" | "nobody";
+type Owner = "caller" | "server" | "visitor" | "nobody";
 type Plain = Readonly<Record<string, unknown>>;
 
 const wordsOf = (errors: unknown): string | undefined =>

@@ -6,7 +6,7 @@ import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Door } from "../policy/door.ts";
 import { toQuery } from "./address.ts";
-import type { Credentials, Held, Owner } from "./credentials.ts";
+import { type Credentials, type Held, isNone, type Owner } from "./credentials.ts";
 import { isHtml } from "./error-words.ts";
 import { exchange, type Fetch, type Incoming, Lost, type Outgoing } from "./exchange.ts";
 import { toCancelled } from "./failures.ts";
@@ -227,7 +227,7 @@ async function send(parts: RequesterParts, lane: Lane, prepared: Prepared): Prom
   const { sending, signal } = prepared;
   const { target } = sending;
   let held = await parts.credentials.get(sending.credential);
-  if (held.owner === "nobody" && sending.effect !== "read") throw unauthenticated(target, "nobody");
+  if (isNone(held.owner) && sending.effect !== "read") throw unauthenticated(target, held.owner);
   let renewed = false;
   for (let attempt = 0; ; attempt++) {
     if (signal.aborted) throw toCancelled(target, false);

@@ -25,6 +25,7 @@ export const hostOf = ({ instance }: Target): string => new URL(instance).host;
 const TOKENS: Readonly<Record<Owner, string>> = {
   caller: "your own token",
   server: "the token of this server",
+  visitor: "no token",
   nobody: "no token",
 };
 

@@ -1,7 +1,8 @@
-import { Client as ClientV2 } from "@modelcontextprotocol/client";
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 
 export const DIST = new URL("../../dist/main.js", import.meta.url).pathname;
@@ -71,7 +72,7 @@ function spawnOf(options: ClientOptions) {
   };
 }
 
-async function connectV1(options: ClientOptions): Promise<TestClient> {
+async function connectV1(options: ClientOptions, transport: StdioV1 | HttpV1): Promise<TestClient> {
   let changes = 0;
   const questions: string[] = [];
   const client = new ClientV1({ name: "test-v1", version: "1.0.0" }, { capabilities: options.person ? { elicitation: {} } : {} });
@@ -86,8 +87,7 @@ async function connectV1(options: ClientOptions): Promise<TestClient> {
       return answerOf(say);
     });
   }
-  const transport = new StdioV1(spawnOf(options));
-  await client.connect(transport);
+  await client.connect(transport as never);
   return {
     kind: "sdk1",
     changes: () => changes,
@@ -96,12 +96,12 @@ async function connectV1(options: ClientOptions): Promise<TestClient> {
     list: async () => (await client.listTools()).tools as never,
     call: async (name, args = {}, extra = {}) =>
       toToolText((await client.callTool({ name, arguments: args }, undefined, extra as never)) as RawResult),
-    pid: () => transport.pid ?? undefined,
+    pid: () => ("pid" in transport ? (transport.pid ?? undefined) : undefined),
     close: () => client.close(),
   };
 }
 
-async function connectV2(kind: ClientKind, options: ClientOptions): Promise<TestClient> {
+async function connectV2(kind: ClientKind, options: ClientOptions, transport: StdioV2 | HttpV2): Promise<TestClient> {
   let changes = 0;
   const questions: string[] = [];
   const modern = kind !== "sdk2-legacy";
@@ -123,9 +123,8 @@ async function connectV2(kind: ClientKind, options: ClientOptions): Promise<Test
       return answerOf(say);
     });
   }
-  const transport = new StdioV2(spawnOf(options));
   await client.connect(transport);
-  if (kind === "sdk2-modern") await client.listen({ toolsListChanged: true });
+  if (kind === "sdk2-modern" && transport instanceof StdioV2) await client.listen({ toolsListChanged: true });
   return {
     kind,
     changes: () => changes,
@@ -134,12 +133,36 @@ async function connectV2(kind: ClientKind, options: ClientOptions): Promise<Test
     list: async () => (await client.listTools()).tools as never,
     call: async (name, args = {}, extra = {}) =>
       toToolText((await client.callTool({ name, arguments: args }, extra as never)) as RawResult),
-    pid: () => transport.pid ?? undefined,
+    pid: () => (transport instanceof StdioV2 ? (transport.pid ?? undefined) : undefined),
     close: () => client.close(),
   };
 }
 
 /** Spawns the built server and connects a client of the kind to it over stdio. */
 export function connectStdio(kind: ClientKind, options: ClientOptions = {}): Promise<TestClient> {
-  return kind === "sdk1" ? connectV1(options) : connectV2(kind, options);
+  return kind === "sdk1" ? connectV1(options, new StdioV1(spawnOf(options))) : connectV2(kind, options, new StdioV2(spawnOf(options)));
+}
+
+/** What a client over HTTP brings: headers may change between requests, as tokens do. */
+export interface HttpClientOptions extends Pick<ClientOptions, "refreshes" | "person"> {
+  readonly headers?: () => Readonly<Record<string, string>>;
+}
+
+/** Connects a client of the kind to a server that listens. */
+export async function connectHttp(
+  kind: ClientKind,
+  url: string,
+  options: HttpClientOptions = {},
+): Promise<TestClient & { sessionId(): string | undefined }> {
+  const withHeaders: typeof fetch = (input, init) => {
+    const headers = new Headers(init?.headers);
+    for (const [name, value] of Object.entries(options.headers?.() ?? {})) headers.set(name, value);
+    return fetch(input, { ...init, headers });
+  };
+  if (kind === "sdk1") {
+    const transport = new HttpV1(new URL(url), { fetch: withHeaders as never });
+    return Object.assign(await connectV1(options, transport), { sessionId: () => transport.sessionId });
+  }
+  const transport = new HttpV2(new URL(url), { fetch: withHeaders as never });
+  return Object.assign(await connectV2(kind, options, transport), { sessionId: () => transport.sessionId });
 }

@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createBridge } from "../../src/app.ts";
@@ -5,6 +6,7 @@ import { toHttpSettings } from "../../src/config/http-check.ts";
 import { loadSettings } from "../../src/config/load.ts";
 import { createLog } from "../../src/log.ts";
 import { type HttpServer, serveOverHttp } from "../../src/transport/http.ts";
+import { DIST } from "./clients.ts";
 
 /** Settings as `serve --http` with these flags and variables would have them, on a free port. */
 export function httpSettings(argv: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
@@ -164,4 +166,39 @@ export function modern(method: string, params: Record<string, unknown> = {}, id:
 export function namesOf({ messages }: Rpc): readonly string[] {
   const tools = messages.at(-1)?.result?.tools as { readonly name: string }[] | undefined;
   return (tools ?? []).map(({ name }) => name);
+}
+
+/** The built server as a process of its own. */
+export interface Spawned {
+  readonly url: string;
+  readonly child: ChildProcess;
+  readonly stderr: () => string;
+  readonly exited: Promise<number | null>;
+  stop(): Promise<number | null>;
+}
+
+/** Resolves once it listens; rejects with what it wrote when it ends before. */
+export async function spawnHttp(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Spawned> {
+  const port = args.some((flag) => flag.startsWith("--port=")) ? [] : ["--port=0"];
+  const child = spawn(process.execPath, [DIST, "serve", "--http", ...port, ...args], { env: { PATH: process.env.PATH ?? "", ...env } });
+  let stderr = "";
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString("utf8");
+      const found = /listens at (\S+)/.exec(stderr)?.[1];
+      if (found) resolve(found);
+    });
+    exited.then((code) => reject(new Error(`ended with ${code}: ${stderr}`)));
+  });
+  return {
+    url,
+    child,
+    stderr: () => stderr,
+    exited,
+    stop() {
+      child.kill("SIGTERM");
+      return exited;
+    },
+  };
 }

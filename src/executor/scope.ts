@@ -114,6 +114,8 @@ class Run implements RunScope {
   }
 
   async judge({ action, route, params }: Pick<Call, "action" | "route" | "params">): Promise<void> {
+    // What a batch names is judged in its parts, each with an answer of its own.
+    if (action.composite === "batch") return;
     const reach = reachOf(action, route);
     if (reach === "open") this.#refuse("this form of it cannot be limited to the projects that this server allows");
     const lands = LANDS[action.id];

@@ -77,8 +77,13 @@ export const WITHOUT_PROJECT: Readonly<Record<string, string>> = {
 /** The reading POST that shows references as its `project` sees them. */
 const BY_PARAM: Readonly<Record<string, string>> = { "/markdown": "project" };
 
-/** Actions below a project or group that take something of any other project by an id of the whole instance. */
-const BY_GLOBAL_ID: ReadonlySet<string> = new Set(["epic.issue_add", "epic.issue_assign"]);
+/** Parameters of writes below a project or group that take a thing of any other project by an id of the whole instance. */
+const BY_GLOBAL_ID: readonly (readonly [action: RegExp, param: string])[] = [
+  [/^epic\./, "issue_id"],
+  [/^epic\./, "parent_id"],
+  [/^epic\.child_/, "child_epic_id"],
+  [/^merge_request\.dependency_add$/, "blocking_merge_request_id"],
+];
 
 /** Without this parameter the action's result lands outside of everything. */
 export const LANDS: Readonly<Record<string, readonly string[]>> = {
@@ -100,7 +105,6 @@ const globalIds = (action: Action): readonly string[] =>
   Object.entries(action.params).flatMap(([name, { gid }]) => (gid !== undefined && !HARMLESS_IDS.test(gid) ? [name] : []));
 
 function reachOfRest(action: Action, template: string): Reach {
-  if (BY_GLOBAL_ID.has(action.id)) return "open";
   if (/^\/projects\/\{project_id\}(\/|$)/.test(template)) return "project";
   if (/^\/groups\/\{group_id\}(\/|$)/.test(template)) return "group";
   if (template in WITHOUT_PROJECT && action.effect === "read") return "none";
@@ -114,8 +118,10 @@ function reachOfGraphql(action: Action): Reach {
 }
 
 /** The first parameter of a call that could lead to another project by an id of the whole instance. */
-export const globalIdIn = (action: Action, params: Readonly<Record<string, unknown>>): string | undefined =>
-  action.graphql === undefined ? undefined : globalIds(action).find((name) => params[name] !== undefined);
+export function globalIdIn(action: Action, params: Readonly<Record<string, unknown>>): string | undefined {
+  const rest = action.effect === "read" ? [] : BY_GLOBAL_ID.flatMap(([id, name]) => (id.test(action.id) ? [name] : []));
+  return [...globalIds(action), ...rest].find((name) => params[name] !== undefined);
+}
 
 /** How far one route of an action reaches. */
 export function reachOf(action: Action, route: Route | undefined): Reach {

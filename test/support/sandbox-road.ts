@@ -1,6 +1,6 @@
 import type { Outcome } from "../../src/catalog/types.ts";
 import type { Settings } from "../../src/config/options.ts";
-import { createRoad } from "../../src/executor/dispatch.ts";
+import { createRoad, type RoadParts } from "../../src/executor/dispatch.ts";
 import { createGitLabSource } from "../../src/executor/gitlab.ts";
 import { createLog } from "../../src/log.ts";
 import { createDoor } from "../../src/policy/door.ts";
@@ -22,22 +22,36 @@ export interface SandboxRoad {
   close(): Promise<void>;
 }
 
-export interface RoadOptions {
+export interface RoadOptions extends Partial<Pick<RoadParts, "audit" | "writes" | "facts">> {
   readonly flags?: readonly string[];
-  readonly token?: "maria" | "jonas";
+  readonly token?: "root" | "maria" | "jonas";
+  /** Where new secrets are written. */
+  readonly secretsDirectory?: string;
+  /** Seeds after the usual ones. */
+  readonly world?: NonNullable<Parameters<typeof startSandbox>[0]>["world"];
 }
 
-export async function openRoad({ flags = [], token = "maria" }: RoadOptions = {}): Promise<SandboxRoad> {
-  const sandbox = await startSandbox();
+export async function openRoad(options: RoadOptions = {}): Promise<SandboxRoad> {
+  const { flags = [], token = "maria", secretsDirectory, world, ...more } = options;
+  const sandbox = await startSandbox(world ? { world } : {});
   const credential = sandbox.tokens[token] ?? "";
   const settings: Settings = { ...settingsFor(...flags), url: sandbox.url, token: credential } as Settings;
   const log = createLog({ level: "silent" });
-  const source = createGitLabSource({ settings, door: createDoor(settings), log, version: "0.0.0", firstWait: 1 });
+  const source = createGitLabSource({
+    settings,
+    door: createDoor(settings),
+    log,
+    version: "0.0.0",
+    firstWait: 1,
+    ...(secretsDirectory ? { secretsDirectory } : {}),
+  });
   const road = createRoad({
     registry: createRegistry([source]),
     policy: createPolicy(settings),
     facts: () => ({}),
     normalize: (context) => ({ instance: sandbox.url, ...source.people(context) }),
+    places: source.places,
+    ...more,
   });
   return {
     sandbox,

@@ -164,6 +164,12 @@ async function identify(parts: EndpointParts, connection: Connection, exchange: 
   return facts;
 }
 
+/** The GitLab user behind the caller's own token; behind the server's token stands nobody in particular. */
+async function userOf(parts: EndpointParts, connection: Connection, exchange: Exchange): Promise<number | undefined> {
+  const { user } = await identify(parts, connection, exchange);
+  return exchange.visitor.credential ? user?.id : undefined;
+}
+
 async function serveModern(parts: EndpointParts, handler: McpHttpHandler, connect: (opening: Opening) => Connection, exchange: Exchange) {
   const connection = connect(openingOf(parts, exchange));
   if (parts.settings.auth === "gitlab" || isToolCall(exchange.body)) await identify(parts, connection, exchange);
@@ -206,9 +212,9 @@ function toTicket(opening: Opening, owner: Owner, params: Record<string, unknown
 
 async function initialize(parts: EndpointParts, sessions: Sessions, connect: (opening: Opening) => Connection, exchange: Exchange) {
   const opening = openingOf(parts, exchange);
-  const facts = await identify(parts, connect(opening), exchange);
+  const user = await userOf(parts, connect(opening), exchange);
   const { digest } = exchange.visitor;
-  const owner: Owner = digest === undefined ? {} : { digest, ...(facts.user ? { user: facts.user.id } : {}) };
+  const owner: Owner = digest === undefined ? {} : { digest, ...(user === undefined ? {} : { user }) };
   const params = (exchange.body as Record<string, unknown>).params;
   const ticket = toTicket(opening, owner, isPlain(params) ? params : {});
   if (parts.tickets.seal(ticket).length > LIMITS.sessionId)
@@ -237,11 +243,11 @@ async function sessionFor(parts: EndpointParts, sessions: Sessions, exchange: Ex
   const elsewhere = instanceIn(request.headers, parts.settings);
   if (elsewhere !== undefined && elsewhere !== session.connection.settings.url)
     throw new Refused({ status: 403, message: "This session is one with another GitLab instance." });
-  await requireOwner(session, visitor, () => identify(parts, session.connection, exchange), parts.auth.challenge(origin));
+  await requireOwner(session, visitor, () => userOf(parts, session.connection, exchange), parts.auth.challenge(origin));
   if (isToolCall(body)) {
-    const { user } = await identify(parts, session.connection, exchange);
-    if (user && session.owner.digest === visitor.digest && session.owner.user === undefined && visitor.digest !== undefined)
-      session.owner = { ...session.owner, user: user.id };
+    const user = await userOf(parts, session.connection, exchange);
+    const { owner } = session;
+    if (user !== undefined && owner.user === undefined && owner.digest === visitor.digest) session.owner = { ...owner, user };
   }
   checkBatch(body, session.ticket.protocol);
   return session;

@@ -1,4 +1,3 @@
-import type { Facts } from "../catalog/types.ts";
 import type { Visitor } from "./auth.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import { Refused } from "./reply.ts";
@@ -20,7 +19,7 @@ const foreign = () => new Refused({ status: 403, message: "This session belongs 
 export async function requireOwner(
   session: LegacySession,
   visitor: Visitor,
-  identify: () => Promise<Facts>,
+  userOf: () => Promise<number | undefined>,
   challenge: string,
 ): Promise<void> {
   const { digest } = visitor;
@@ -29,7 +28,7 @@ export async function requireOwner(
     return;
   }
   if (session.owner.digest === digest) return;
-  const user = (await identify()).user?.id;
+  const user = await userOf();
   // Asked again after the wait: somebody else may have come first.
   const { owner } = session;
   if (owner.digest === undefined || owner.digest === digest) {

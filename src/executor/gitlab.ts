@@ -25,6 +25,7 @@ import { nextPosition, toPagingQuery, totalOf } from "./page.ts";
 import type { People } from "./param-people.ts";
 import type { Titles } from "./param-titles.ts";
 import { createPlaces, type Look } from "./places.ts";
+import { effectOfWrite } from "./preview.ts";
 import { previewOfRaw, type RawParts, runRaw } from "./raw.ts";
 import { createRequesterFn, type Reply, type RequesterParts, type Sending } from "./requester.ts";
 import { notesOf, projectOf, roomOf, shapeRows, toFileOutcome, toRawOutcome, toValueOutcome } from "./result.ts";
@@ -273,6 +274,7 @@ async function previewOf(call: Call, context: CallContext, parts: Parts): Promis
     ...(Object.keys(wire.query).length > 0 ? { query: hideSecrets(wire.query, action) } : {}),
     ...bodyOf(wire, action),
     ...(project === undefined ? {} : { project }),
+    ...(await effectOfWrite(call, parts.actions())),
   };
 }
 

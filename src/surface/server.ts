@@ -15,6 +15,7 @@ import type { CallContext, Credential, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import type { Asker } from "./ask.ts";
+import { installCapabilities, offered } from "./capabilities.ts";
 import { advertisesListChanged, type Connection, CREDENTIAL, type Link } from "./connection.ts";
 import { dispatcherNamed, dispatchersOn, hasDispatchers, toDispatcherTool } from "./dispatcher.ts";
 import { ENTRY_TOOLS, entryTool, entryToolsFor } from "./entry.ts";
@@ -167,7 +168,7 @@ export function createServer(parts: ServerParts): Server {
   const server = new Server(
     { name: "gitlab-toolset-bridge", title, version: connection.version },
     {
-      capabilities: { tools: advertisesListChanged(settings, link.era, link.transport) ? { listChanged: true } : {} },
+      capabilities: { tools: advertisesListChanged(settings, link.era, link.transport) ? { listChanged: true } : {}, ...offered(settings) },
       instructions: toInstructions(connection, entryToolsFor(connection)),
       requestState: { verify: parts.asker.verify },
     },
@@ -188,5 +189,6 @@ export function createServer(parts: ServerParts): Server {
       return renderError(error) as unknown as CallToolResult;
     }
   });
+  installCapabilities(server, { connection, toContext: (context) => toContext(parts, server, context) });
   return server;
 }

@@ -4,6 +4,7 @@ import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { type Attachments, attachments } from "./attach.ts";
 
 export const DIST = new URL("../../dist/main.js", import.meta.url).pathname;
 
@@ -20,7 +21,7 @@ export interface ToolText {
 }
 
 /** One MCP client, whatever the SDK behind it. */
-export interface TestClient {
+export interface TestClient extends Attachments {
   readonly kind: ClientKind;
   /** How often it was told that the tool list changed. */
   readonly changes: () => number;
@@ -92,6 +93,7 @@ async function connectV1(options: ClientOptions, transport: StdioV1 | HttpV1): P
     kind: "sdk1",
     changes: () => changes,
     questions,
+    ...attachments(client),
     instructions: () => client.getInstructions(),
     list: async () => (await client.listTools()).tools as never,
     call: async (name, args = {}, extra = {}) =>
@@ -129,6 +131,7 @@ async function connectV2(kind: ClientKind, options: ClientOptions, transport: St
     kind,
     changes: () => changes,
     questions,
+    ...attachments(client),
     instructions: () => client.getInstructions(),
     list: async () => (await client.listTools()).tools as never,
     call: async (name, args = {}, extra = {}) =>

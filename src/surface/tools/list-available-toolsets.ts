@@ -42,6 +42,10 @@ function toLine(row: Record<string, unknown>): string {
   return `${name} (${counts.join(", ")}${on})`;
 }
 
+/** Every toolset as this caller may use it. */
+export const toolsetRows = (connection: Connection, facts: Facts): readonly Record<string, unknown>[] =>
+  connection.registry.toolsets().map((toolset) => toRow(connection, toolset, facts));
+
 export const listAvailableToolsets = defineEntryTool({
   name: "list_available_toolsets",
   title: "List toolsets",
@@ -49,8 +53,7 @@ export const listAvailableToolsets = defineEntryTool({
   inputSchema: { type: "object", properties: {} },
   annotations: () => READS,
   async run(_args, { connection, context }) {
-    const facts = connection.facts.known(context);
-    const toolsets = connection.registry.toolsets().map((toolset) => toRow(connection, toolset, facts));
+    const toolsets = toolsetRows(connection, connection.facts.known(context));
     return { text: toolsets.map(toLine).join("\n"), json: { toolsets } };
   },
 });

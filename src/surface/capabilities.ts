@@ -1,0 +1,42 @@
+import type { GetPromptResult, ReadResourceResult, Server, ServerCapabilities, ServerContext } from "@modelcontextprotocol/server";
+import type { CallContext } from "../catalog/types.ts";
+import type { Settings } from "../config/options.ts";
+import { complete } from "./completions.ts";
+import type { Connection } from "./connection.ts";
+import { getPrompt, listPrompts } from "./prompts.ts";
+import { toProtocolError } from "./reading.ts";
+import { listResources, listTemplates, readResource } from "./resources.ts";
+
+/** What the server offers beside tools. */
+export const offered = ({ capabilities }: Settings): ServerCapabilities =>
+  capabilities === "full" ? { resources: {}, prompts: {}, completions: {} } : { resources: {} };
+
+interface Parts {
+  readonly connection: Connection;
+  readonly toContext: (context: ServerContext) => CallContext;
+}
+
+async function answer<T>(work: Promise<T>, uri?: string): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toProtocolError(error, uri);
+  }
+}
+
+/** Resources always; prompts and completions where the server offers them. */
+export function installCapabilities(server: Server, { connection, toContext }: Parts): void {
+  server.setRequestHandler("resources/list", () => ({ resources: listResources() }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: listTemplates(connection) as never[] }));
+  server.setRequestHandler("resources/read", async ({ params }, context) => {
+    const result = await answer(readResource(connection, params.uri, toContext(context)), params.uri);
+    return result as unknown as ReadResourceResult;
+  });
+  if (connection.settings.capabilities !== "full") return;
+  server.setRequestHandler("prompts/list", () => ({ prompts: listPrompts(connection) as never[] }));
+  server.setRequestHandler("prompts/get", async ({ params }, context) => {
+    const result = await answer(getPrompt(connection, params.name, params.arguments ?? {}, toContext(context)));
+    return result as unknown as GetPromptResult;
+  });
+  server.setRequestHandler("completion/complete", ({ params }, context) => answer(complete(connection, params, toContext(context))));
+}

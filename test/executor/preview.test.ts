@@ -33,10 +33,10 @@ describe("a preview in safe mode", () => {
   });
 
   it("adds and takes away labels as GitLab would, and shows long texts by their start", async () => {
-    const shown = await preview("issue.update", { ...ISSUE, add_labels: ["new-one"], description: "short" });
-    const { labels, description } = shown.changes as Record<string, { from: unknown; to: unknown }>;
-    expect(labels?.to).toEqual([...(labels?.from as string[]), "new-one"]);
-    expect(String(description?.from)).toMatch(/… \(\d+ characters\)$/);
+    const shown = await preview("issue.update", { ...ISSUE, issue_iid: 57, add_labels: ["new-one"], description: "short" });
+    const { labels, description } = shown.changes as { labels: { from: string[]; to: string[] }; description: { from: string } };
+    expect(labels.to).toEqual([...labels.from, "new-one"]);
+    expect(description.from).toMatch(/… \(\d+ characters\)$/);
   });
 
   it("names what would be gone", async () => {

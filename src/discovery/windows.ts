@@ -60,10 +60,21 @@ function slide(clause: readonly Item[], weight: number): Window[] {
 
 /** What is to be done, as the window says it. */
 export function wishOf(items: readonly Item[]): Wish {
-  const verbs = new Set(items.flatMap((item) => item.verbs ?? []));
+  const verbs = new Set(mainVerbs(items));
   if (verbs.has("list")) verbs.delete("get");
-  if (items.some((item) => item.acts)) verbs.add("act");
   return { verbs, asks: items.some((item) => item.asks), plural: headOf(items)?.plural ?? false, demands: items.some((item) => item.demands) };
+}
+
+/** What is to be done is said first; verbs further on tell of the thing (`a hook that posts events`). */
+function mainVerbs(items: readonly Item[]): string[] {
+  const verbs: string[] = [];
+  let things = 0;
+  for (const item of items) {
+    if (item.start) things = 0;
+    if (things < WEIGHTS.window.verbReach) verbs.push(...(item.verbs ?? []), ...(item.acts ? ["act"] : []));
+    if (item.group && (verbs.length > 0 || item.of)) things++;
+  }
+  return verbs;
 }
 
 /** The thing that is asked for: the last thing said before `of …`. */
@@ -94,7 +105,8 @@ export function groupsOf(
     if (seen.has(head)) continue;
     const terms = group.terms.filter(({ term }) => !seen.has(term));
     seen.add(head);
-    groups.push(terms.length === group.terms.length ? group : { ...group, terms });
+    const weight = group.weight * (groups.length < WEIGHTS.window.near ? 1 : WEIGHTS.window.far);
+    groups.push(terms.length === group.terms.length && weight === group.weight ? group : { ...group, terms, weight });
     const pair = of ? `${head}_${before}` : `${before}_${head}`;
     if (before !== undefined && index.postings.has(pair))
       pairs.push({ terms: [{ term: pair, weight: 1 }], said: "", fuzzy: group.fuzzy, weight: WEIGHTS.pair });

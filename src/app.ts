@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { GITLAB, loadActions } from "./catalog/load.ts";
 import { TOOLSETS } from "./catalog/toolsets.ts";
-import type { CallContext, Credential, Facts, Principal, Source } from "./catalog/types.ts";
+import type { Action, CallContext, Credential, Facts, Principal, Source } from "./catalog/types.ts";
 import type { Settings } from "./config/options.ts";
 import type { Finder } from "./discovery/find.ts";
 import type { AuditLine } from "./executor/audit.ts";
@@ -16,9 +16,10 @@ import { requireSense } from "./registry/contradictions.ts";
 import { createRegistry, type Registry } from "./registry/registry.ts";
 import { createSession } from "./registry/session.ts";
 import { createAsker } from "./surface/ask.ts";
-import type { Connection, FactSource, Link } from "./surface/connection.ts";
+import type { ConnectedUpstreams, Connection, FactSource, Link } from "./surface/connection.ts";
 import { createServer } from "./surface/server.ts";
 import { STYLE_ROWS } from "./surface/styles.ts";
+import type { Upstreams } from "./upstreams/open.ts";
 
 export interface BridgeOptions {
   readonly settings: Settings | Limits;
@@ -28,6 +29,8 @@ export interface BridgeOptions {
   readonly cwd: string;
   /** Where new secrets are written (mode 0600); without it they are refused unless they may stand in the answer. */
   readonly secretsDirectory?: string;
+  /** Other MCP servers whose tools are toolsets here. */
+  readonly upstreams?: Upstreams;
   /** Takes the lines of the audit. */
   readonly audit?: (line: AuditLine) => void;
 }
@@ -42,6 +45,8 @@ export interface ConnectOptions {
   /** Another GitLab than the server's first; the transport vouches that it is allowed. */
   readonly instance?: string;
   readonly gate?: Gate;
+  /** Whose upstream connections these are, where a client has no session of its own. */
+  readonly key?: string;
 }
 
 /** The bridge of one process: rooms that all connections share. */
@@ -102,13 +107,25 @@ function createExecutors(options: BridgeOptions, limitsNow: () => Limits, onDoub
 
 type Executors = ReturnType<typeof createExecutors>;
 
+/** Our actions, where those that an upstream does in our place are not essential. */
+function actionsBeside({ replaced }: Upstreams): () => readonly Action[] {
+  const minor = new Map<Action, Action>();
+  return () =>
+    loadActions().map((action) => {
+      if (!action.essential || !replaced(action.id)) return action;
+      const known = minor.get(action) ?? { ...action, essential: false };
+      minor.set(action, known);
+      return known;
+    });
+}
+
 /** Our own catalog as a source: rows at once, the rest when something runs. */
-function gitlabSource(executors: Executors): Source {
+function gitlabSource(executors: Executors, upstreams: Upstreams | undefined): Source {
   const sourceFor = async ({ principal, limits }: CallContext) => (await executors(principal.instance, limits)).source;
   return {
     name: GITLAB,
     toolsets: () => TOOLSETS,
-    actions: loadActions,
+    actions: upstreams ? actionsBeside(upstreams) : loadActions,
     run: async (call, context) => (await sourceFor(context)).run(call, context),
     preview: async (call, context) => (await sourceFor(context)).preview(call, context),
   };
@@ -182,7 +199,39 @@ function derived<T, U>(from: () => T, make: (value: T) => U): () => U {
   };
 }
 
-function connectionFor(shared: Shared, { wishes, instance, gate }: ConnectOptions): Connection {
+/** Keeps a client's list in step with the sources, from when the client is served to when it goes. */
+function createFollower(registry: Registry, policy: Connection["policy"], session: Connection["session"]) {
+  const refresh = () => {
+    const byId = new Map(registry.actions().map((action) => [action.id, action]));
+    session.refresh((id) => {
+      const action = byId.get(id);
+      return action && policy.permits(action, {}) ? action : undefined;
+    });
+  };
+  return {
+    start: () => {
+      registry.events.off("changed", refresh);
+      registry.events.on("changed", refresh);
+    },
+    stop: () => {
+      registry.events.off("changed", refresh);
+    },
+  };
+}
+
+type Follower = ReturnType<typeof createFollower>;
+
+const followers = new WeakMap<Connection, Follower>();
+
+const isOurs = (word: string) => word === "default" || TOOLSETS.some((row) => row.name === word || row.aliases?.includes(word));
+
+function connectedUpstreams(upstreams: Upstreams, chosen: readonly string[], tools: readonly string[]): ConnectedUpstreams {
+  const { ready, fingerprint } = upstreams;
+  const listed = chosen.some((word) => !isOurs(word.toLowerCase())) || tools.length > 0;
+  return { ready, fingerprint, listed };
+}
+
+function connectionFor(shared: Shared, { wishes, instance, gate, key = randomBytes(9).toString("base64url") }: ConnectOptions): Connection {
   const { options, executors, registry, facts, finder, writes, audit } = shared;
   const url = instance ?? options.settings.url;
   const now = derived(shared.limits, (limits): Limits => ({ ...(wishes ? narrow(limits, wishes) : limits), url }));
@@ -200,13 +249,21 @@ function connectionFor(shared: Shared, { wishes, instance, gate }: ConnectOption
   });
   const choice = { toolsets: chosen, tools: settings.tools, level: style.level };
   const session = createSession(() => atConnect(registry, choice).filter((action) => policy.permits(action, {})), settings.settle);
-  const { version } = options;
-  return {
+  const { version, upstreams } = options;
+  const follower = createFollower(registry, policy, session);
+  const connection: Connection = {
     get settings() {
       return now();
     },
-    ...{ policy, registry, session, runner, finder, facts, project, version },
+    ...{ policy, registry, session, runner, finder, facts, project, version, key },
+    ...(upstreams ? { upstreams: connectedUpstreams(upstreams, chosen, settings.tools) } : {}),
+    close: () => {
+      follower.stop();
+      void upstreams?.forget(key);
+    },
   };
+  if (upstreams) followers.set(connection, follower);
+  return connection;
 }
 
 /**
@@ -218,7 +275,8 @@ export function createBridge(options: BridgeOptions): Bridge {
   let limits: Limits = options.settings;
   const facts: ReturnType<typeof createFactSource> = createFactSource(() => executors);
   const executors = createExecutors(options, () => limits, facts.doubt);
-  const registry = createRegistry([gitlabSource(executors)]);
+  const { upstreams } = options;
+  const registry = createRegistry([gitlabSource(executors, upstreams), ...(upstreams?.sources ?? [])]);
   requireSense(registry, limits);
   const finder = once(async (): Promise<Finder> => {
     const { createFinder } = await import("./discovery/find.ts");
@@ -241,8 +299,10 @@ export function createBridge(options: BridgeOptions): Bridge {
     unrecognized: ({ toolsets = [], tools = [], allowToolsets = [], allowTools = [], excludeTools = [] }) =>
       unrecognizedNames(registry, { toolsets, tools, allowToolsets, allowTools, excludeTools }),
     identify: (connection, credential) => facts.learn(bare(connection.settings.url, credential)),
-    createServer: (connection, link) =>
-      createServer({
+    createServer: (connection, link) => {
+      // Where every request is a connection of its own, its list is made anew anyway.
+      if (link.transport === "stdio" || link.era === "legacy") followers.get(connection)?.start();
+      return createServer({
         connection,
         link,
         asker,
@@ -252,6 +312,7 @@ export function createBridge(options: BridgeOptions): Bridge {
           ...(credential ? { credential } : {}),
         }),
         onBug: (error) => log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),
-      }),
+      });
+    },
   };
 }

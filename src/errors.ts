@@ -41,6 +41,8 @@ export interface ErrorDetail {
   readonly fields?: Readonly<Record<string, string>>;
   readonly nearest?: readonly string[];
   readonly retry_after?: number;
+  /** Code and data of an error as another MCP server gave it. */
+  readonly upstream?: { readonly code: number; readonly data?: unknown };
 }
 
 /** The one error that is thrown on purpose. Anything else that is thrown is a bug and is reported as `internal`. */

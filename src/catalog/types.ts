@@ -81,6 +81,14 @@ export interface Action extends ActionRow {
   readonly source: string;
   /** An upstream's own input schema, relayed as it is. Rows have none: theirs is made from `params`. */
   readonly schema?: JsonSchema;
+  /** What else our list keeps of an upstream's own definition of its tool. */
+  readonly listed?: {
+    readonly annotations: Readonly<Record<string, unknown>>;
+    readonly icons?: readonly unknown[];
+    readonly meta: Readonly<Record<string, unknown>>;
+  };
+  /** Our own action that does the same. */
+  readonly same?: string;
 }
 
 export interface ToolsetRow {
@@ -90,6 +98,8 @@ export interface ToolsetRow {
   readonly aliases?: readonly string[];
   /** On when `default` is asked for (GitLab's own default set). */
   readonly default?: boolean;
+  /** What is wrong with the source behind it now. */
+  readonly note?: string;
 }
 
 /** GitLab instance + user; no user = the anonymous one (or not yet known). */
@@ -140,6 +150,12 @@ export interface CallContext {
   /** Where this call may go, where projects or groups are limited; set by the road. */
   readonly scope?: CallScope;
   readonly meta: Readonly<Record<string, unknown>>;
+  /** Whose connection it is: what a source keeps for one client is kept under this. */
+  readonly session?: string;
+  /** Puts an upstream's own question to the user while the call runs, where this client can be asked like that. */
+  readonly elicit?: (params: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>> & { readonly action: string }>;
+  /** A header of the caller's HTTP request. */
+  readonly header?: (name: string) => string | undefined;
   /** Client name for `User-Agent`. */
   readonly client?: string;
   /** The connection's current project (full path), if any. */
@@ -245,5 +261,9 @@ export interface Source {
   run(call: Call, context: CallContext): Promise<Outcome>;
   /** What a write would send, for safe mode; secrets masked, nothing sent. */
   preview(call: Call, context: CallContext): Promise<Readonly<Record<string, unknown>>>;
+  /** Called whenever toolsets or actions became others. */
+  watch?(changed: () => void): void;
+  /** Whether it may hold a toolset or action of this name once it was asked: a setting that names it is not a mistake. */
+  mayHold?(name: string): boolean;
   close?(): Promise<void>;
 }

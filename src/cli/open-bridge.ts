@@ -46,11 +46,19 @@ async function auditOf({ settings }: Loaded, log: Log) {
   return { audit: openAudit(settings.audit, log).write };
 }
 
+/** Other MCP servers; their room is loaded only where there are some. @throws SettingsError */
+async function upstreamsOf(settings: Limits, host: Host, log: Log) {
+  if (settings.upstreams === undefined && !settings.gitlabMcp) return {};
+  const { openUpstreamsFor } = await import("./open-upstreams.ts");
+  return { upstreams: openUpstreamsFor(settings, host, log) };
+}
+
 /** The bridge as a command starts it: under its policy file, with its audit, secrets below the user's own directory. */
 export async function openBridge(loaded: Loaded, host: Host, log: Log): Promise<Bridge> {
   const [settings, audit] = await Promise.all([limitsOf(loaded), auditOf(loaded, log)]);
   const secretsDirectory = join(host.home, ".gitlab-toolset-bridge", "secrets");
-  const bridge = createBridge({ settings, log, version: VERSION, cwd: host.cwd, secretsDirectory, ...audit });
+  const upstreams = await upstreamsOf(settings, host, log);
+  const bridge = createBridge({ settings, log, version: VERSION, cwd: host.cwd, secretsDirectory, ...audit, ...upstreams });
   followPolicy(loaded, bridge, host);
   return bridge;
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { HTTP_OPTIONS } from "./http-options.ts";
 import { NETWORK_OPTIONS } from "./network-options.ts";
+import { UPSTREAM_OPTIONS } from "./upstream-options.ts";
 import { SURFACE_OPTIONS } from "./surface-options.ts";
 import { instanceUrl, integer, list, onOff, onOffOrNames, patterns, text, token } from "./values.ts";
 
@@ -31,7 +32,7 @@ export interface Option<S extends z.ZodType = z.ZodType> {
   readonly lines?: boolean;
   readonly schema: S;
   readonly about: string;
-  readonly group: "GitLab" | "Network" | "What is on" | "What is allowed" | "Safety" | "Answers" | "HTTP" | "Server";
+  readonly group: "GitLab" | "Network" | "What is on" | "What is allowed" | "Safety" | "Answers" | "Upstreams" | "HTTP" | "Server";
   /** Never printed, logged or shown. */
   readonly secret?: boolean;
   /** A connection may set it for itself, narrowing only. */
@@ -350,6 +351,7 @@ export const OPTIONS = {
     about: "Tokens that one answer may have, estimated",
     group: "Answers",
   }),
+  ...UPSTREAM_OPTIONS,
   ...HTTP_OPTIONS,
   name: option({
     flag: "name",

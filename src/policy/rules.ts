@@ -1,4 +1,4 @@
-import { otherName } from "../catalog/load.ts";
+import { GITLAB, otherName } from "../catalog/load.ts";
 import type { Action, Facts, Tier } from "../catalog/types.ts";
 import { type Pattern, toPattern } from "../config/pattern.ts";
 import { isRaw } from "./call-effects.ts";
@@ -59,6 +59,8 @@ const ANY_SCOPE: ReadonlySet<string> = new Set(["personal_access_token.self_get"
 
 const scopes: Rule = (action, _settings, facts) => {
   const held = facts.scopes;
+  // GitLab's token says nothing of other servers.
+  if (action.source !== GITLAB) return undefined;
   // Fine-grained tokens are judged by GitLab's own answer.
   if (!held || held.includes("granular") || held.includes("api") || ANY_SCOPE.has(action.id)) return undefined;
   const reads = action.effect === "read";

@@ -71,7 +71,7 @@ export function unrecognizedNames(registry: Registry, settings: NamedSettings): 
       isToolsets
         ? ["all", "default"].includes(word.toLowerCase()) || registry.toolset(word) !== undefined
         : registry.actions().some((action) => names(word, action));
-    const unrecognized = typeof words === "boolean" ? [] : words.filter((word) => !known(word));
+    const unrecognized = typeof words === "boolean" ? [] : words.filter((word) => !known(word) && !registry.mayHold(word));
     const first = unrecognized[0];
     if (first === undefined) return [];
     const valid = isToolsets ? toolsetWords() : [];

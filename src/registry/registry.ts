@@ -22,6 +22,8 @@ export interface Registry {
   tool(name: string): Action | undefined;
   /** By id, tool name, alias or another server's name; a canonical id wins. @throws BridgeError unknown_action | ambiguous_alias */
   resolve(name: string): Action;
+  /** Whether a source that was not read yet may bring the name. */
+  mayHold(name: string): boolean;
   /** @throws BridgeError unknown_toolset naming the nearest. */
   requireToolset(name: string): Toolset;
 }
@@ -41,7 +43,8 @@ function joinToolsets(sources: readonly Source[], actions: readonly Action[]): r
       const known = joined.get(row.name);
       const own = known ?? row;
       const sourceNames = [...(known?.sources ?? []), source.name];
-      joined.set(row.name, { ...own, sources: sourceNames, actions: actions.filter((action) => action.toolset === row.name) });
+      const note = row.note === undefined ? {} : { note: row.note };
+      joined.set(row.name, { ...own, ...note, sources: sourceNames, actions: actions.filter((action) => action.toolset === row.name) });
     }
   }
   return [...joined.values()];
@@ -106,6 +109,7 @@ export function createRegistry(sources: readonly Source[]): Registry {
   events.on("changed", () => {
     view = undefined;
   });
+  for (const source of sources) source.watch?.(() => events.emit("changed"));
   return {
     events,
     toolsets: () => current().toolsets,
@@ -118,6 +122,7 @@ export function createRegistry(sources: readonly Source[]): Registry {
     toolset: (name) => findToolset(current(), name),
     tool: (name) => current().byTool.get(name),
     resolve: (name) => resolveIn(current(), name),
+    mayHold: (name) => sources.some((source) => source.mayHold?.(fold(name)) === true),
     requireToolset(name) {
       const found = findToolset(current(), name);
       if (found) return found;

@@ -24,6 +24,16 @@ export interface FactSource {
   learn(context: CallContext): Promise<Facts>;
 }
 
+/** Other MCP servers, as one connection meets them. */
+export interface ConnectedUpstreams {
+  /** Resolves when the tools of all were read, or that failed, or took too long. */
+  ready(context?: CallContext): Promise<void>;
+  /** Tools of theirs are on this client's list from the start. */
+  readonly listed: boolean;
+  /** What this set of servers is known by. */
+  readonly fingerprint: string;
+}
+
 /** One client's connection: its settings, policy, switches and the shared rooms behind them. */
 export interface Connection {
   readonly settings: Settings;
@@ -37,6 +47,12 @@ export interface Connection {
   /** The connection's current project, read lazily. */
   readonly project: () => string | undefined;
   readonly version: string;
+  /** What a source keeps for this client is kept under this name. */
+  readonly key?: string;
+  /** Other MCP servers behind this one; absent where there are none. */
+  readonly upstreams?: ConnectedUpstreams;
+  /** The client has gone: what was opened for it is closed. */
+  close?(): void;
 }
 
 /** Name under which a transport hands a request's credential to the server, in the SDK's \`authInfo.extra\`. */

@@ -31,6 +31,7 @@ export interface ListedTool {
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly annotations: Annotations;
+  readonly icons?: readonly unknown[];
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
@@ -40,7 +41,8 @@ export function toListedTool(connection: Connection, action: Action, named: (too
     title: action.title,
     description: action.about,
     inputSchema: listedSchema(connection, action),
-    annotations: annotationsFor(action),
-    _meta: { "com.gitlab/toolset": action.toolset, ...hintsForAction(action, connection.settings) },
+    annotations: { ...action.listed?.annotations, ...annotationsFor(action) },
+    ...(action.listed?.icons ? { icons: action.listed.icons } : {}),
+    _meta: { ...action.listed?.meta, "com.gitlab/toolset": action.toolset, ...hintsForAction(action, connection.settings) },
   };
 }

@@ -1,0 +1,43 @@
+import { cleanTool, type UpstreamTool } from "./clean.ts";
+import type { Live } from "./client.ts";
+
+const MOST_PAGES = 200;
+const MOST_TOOLS = 5_000;
+/** All pages together. */
+const LONGEST = 60_000;
+
+export interface ToolList {
+  readonly tools: readonly UpstreamTool[];
+  /** What was left out, and why. */
+  readonly left: readonly string[];
+}
+
+/** All pages of an upstream's tools, within bounds: pages without end, and tools that no client could take, are left out and told. */
+export async function readTools(live: Live, timeout: number): Promise<ToolList> {
+  if (!live.client.getServerCapabilities()?.tools) return { tools: [], left: ["it has no tools"] };
+  const tools = new Map<string, UpstreamTool>();
+  const left: string[] = [];
+  const seen = new Set<string>();
+  const until = Date.now() + LONGEST;
+  let cursor: string | undefined;
+  for (let page = 0; ; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await live.client.request(
+      { method: "tools/list", params },
+      { timeout: Math.min(timeout, Math.max(1, until - Date.now())) },
+    );
+    for (const one of live.gate.takePage()) {
+      const tool = cleanTool(one);
+      if (typeof tool === "string") left.push(tool);
+      else if (!tools.has(tool.name)) tools.set(tool.name, tool);
+    }
+    cursor = answer.nextCursor;
+    if (cursor === undefined) break;
+    if (seen.has(cursor) || page + 1 >= MOST_PAGES || tools.size >= MOST_TOOLS || Date.now() >= until) {
+      left.push(`its list did not end after ${page + 1} pages`);
+      break;
+    }
+    seen.add(cursor);
+  }
+  return { tools: [...tools.values()].slice(0, MOST_TOOLS), left };
+}

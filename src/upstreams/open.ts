@@ -1,0 +1,96 @@
+import type { CallContext } from "../catalog/types.ts";
+import type { Environment } from "../config/environment.ts";
+import type { Log } from "../log.ts";
+import type { Verdicts } from "./client.ts";
+import { readUpstreams, secretsOf, type UpstreamConfig } from "./config.ts";
+import { GITLAB_MCP, gitlabMcp, SAME } from "./gitlab-mcp.ts";
+import { createNames } from "./naming.ts";
+import { createUpstream, type UpstreamSource } from "./source.ts";
+import { fingerprintOf } from "./tools.ts";
+
+export interface UpstreamsOptions {
+  /** The parsed file of `--upstreams`. */
+  readonly file?: unknown;
+  readonly env: Environment;
+  /** The instance's own MCP server too, with this token. */
+  readonly gitlabMcp?: { readonly instance: string; readonly token?: string };
+  readonly version: string;
+  readonly log: Log;
+  /** Names that only our own tools may have. */
+  readonly isTaken: (tool: string) => boolean;
+  /** Whether an action of ours exists. */
+  readonly isAction: (id: string) => boolean;
+  readonly prefer: "upstream" | "rest";
+  readonly single: boolean;
+}
+
+/** All upstreams of one process. */
+export interface Upstreams {
+  readonly sources: readonly UpstreamSource[];
+  /** What this set is known by, told to clients so that a bridge that meets itself notices. */
+  readonly fingerprint: string;
+  /** Actions of ours that an upstream does in our place. */
+  readonly replaced: (id: string) => boolean;
+  /** Toolsets that are known before any upstream was asked. */
+  readonly toolsets: ReadonlySet<string>;
+  /** Reads the tools of all, on first use; resolves when each answered or failed, or the patience is over. */
+  ready(context?: CallContext): Promise<void>;
+  forget(session: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A list waits no longer than this for upstreams. */
+const PATIENCE = 10_000;
+
+/** @throws SettingsError */
+export function openUpstreams(options: UpstreamsOptions): Upstreams {
+  const { env, log, version, isAction, prefer, single } = options;
+  const own = options.gitlabMcp ? [gitlabMcp(options.gitlabMcp.instance, options.gitlabMcp.token)] : [];
+  const configs: readonly UpstreamConfig[] = [...own, ...(options.file === undefined ? [] : readUpstreams(options.file, env))];
+  for (const secret of configs.flatMap(secretsOf)) log.hide(secret);
+  const names = createNames(options.isTaken);
+  const fingerprint = fingerprintOf(configs);
+  const verdicts: Verdicts = new Map();
+  const isGitLab = ({ name, link }: UpstreamConfig) =>
+    name === GITLAB_MCP || (link.kind !== "stdio" && /\/api\/v4\/mcp\/?$/.test(link.url));
+  const loads: Promise<unknown>[] = [];
+  const sources = configs.map((config, index) => {
+    const same = (tool: string) => {
+      const id = isGitLab(config) ? SAME[tool] : undefined;
+      return id !== undefined && isAction(id) ? id : undefined;
+    };
+    return createUpstream({
+      config,
+      version,
+      log,
+      names,
+      same,
+      preferred: prefer === "upstream",
+      fingerprint,
+      verdicts,
+      single,
+      turn: async () => loads[index - 1],
+    });
+  });
+  return {
+    sources,
+    fingerprint,
+    replaced: (id) => prefer === "upstream" && sources.some((source) => source.actions().some((action) => action.same === id)),
+    toolsets: new Set(configs.flatMap(({ name, toolsets }) => [name, ...Object.keys(toolsets)])),
+    async ready(context) {
+      if (loads.length === 0) for (const source of sources) loads.push(source.load(context));
+      let timer: NodeJS.Timeout | undefined;
+      const patience = new Promise((resolve) => {
+        timer = setTimeout(resolve, PATIENCE);
+      });
+      await Promise.race([Promise.all(loads), patience]);
+      clearTimeout(timer);
+    },
+    forget: async (session) => {
+      await Promise.all(sources.map((source) => source.forget(session)));
+    },
+    close: async () => {
+      await Promise.all(sources.map((source) => source.close()));
+    },
+  };
+}

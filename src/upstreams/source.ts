@@ -1,0 +1,323 @@
+import { createHash } from "node:crypto";
+import { SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+import type { Action, Call, CallContext, Outcome, Source, ToolsetRow } from "../catalog/types.ts";
+import { BridgeError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { UpstreamTool } from "./clean.ts";
+import { type DialOptions, dial, type Elicit, type Live, type Verdicts } from "./client.ts";
+import type { UpstreamConfig } from "./config.ts";
+import { failureOf, sayFailure, toBridgeError } from "./errors.ts";
+import { readTools } from "./list.ts";
+import type { Names } from "./naming.ts";
+import { createPatience } from "./patience.ts";
+import { Slot } from "./slot.ts";
+import { type Mapping, toActions, toToolsets } from "./tools.ts";
+
+export interface UpstreamOptions {
+  readonly config: UpstreamConfig;
+  readonly version: string;
+  readonly log: Log;
+  readonly names: Names;
+  readonly same: Mapping["same"];
+  readonly preferred: boolean;
+  readonly fingerprint: string;
+  readonly verdicts: Verdicts;
+  /** Names are given in the order of the file: this one waits for those before it. */
+  readonly turn: () => Promise<unknown>;
+  /** One user and one client: the connection that reads the tools is also the first client's own. */
+  readonly single: boolean;
+}
+
+/** A source over another MCP server. */
+export interface UpstreamSource extends Source {
+  /** Reads the tools for the first time; resolves when that worked or failed. */
+  load(context: CallContext | undefined): Promise<void>;
+  /** A client has gone: its connections are closed. */
+  forget(session: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const IDLE = 10 * 60_000;
+/** Changes that come together are read once. */
+const SETTLE = 100;
+const TOTAL = 30 * 60_000;
+const LONGEST_REDIAL = 60_000;
+
+/** `_meta` of a request that is the caller's own, without what belongs to its connection to us. */
+function metaOf({ meta }: CallContext): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => key !== "progressToken" && !key.startsWith("io.modelcontextprotocol/")));
+}
+
+class Upstream implements UpstreamSource {
+  readonly name: string;
+  readonly #options: UpstreamOptions;
+  readonly #slots = new Map<string, { readonly slot: Slot; readonly session: string }>();
+  readonly #catalog: Slot;
+  /** The client that the catalog's connection belongs to. */
+  #owner: string | undefined;
+  #catalogContext: CallContext | undefined;
+  #actions: readonly Action[] = [];
+  #tools: ReadonlyMap<string, UpstreamTool> = new Map();
+  #note: string | undefined;
+  #tell: () => void = () => {};
+  #loading: Promise<void> | undefined;
+  #again = false;
+  #settling: NodeJS.Timeout | undefined;
+  #redial: NodeJS.Timeout | undefined;
+  #grace: NodeJS.Timeout | undefined;
+  #watched: Live | undefined;
+  #ended = false;
+
+  constructor(options: UpstreamOptions) {
+    this.name = options.config.name;
+    this.#options = options;
+    this.#catalog = this.#createSlot(0, () =>
+      this.#dialOptions(this.#catalogContext, options.single && this.#catalogContext?.elicit !== undefined),
+    );
+    this.#note = "its tools were not read yet";
+  }
+
+  watch(changed: () => void): void {
+    this.#tell = changed;
+  }
+
+  toolsets(): readonly ToolsetRow[] {
+    return toToolsets(this.#options.config, this.#actions, this.#note);
+  }
+
+  actions(): readonly Action[] {
+    return this.#actions;
+  }
+
+  /** Its own name, what its settings name, and anything that begins with its name. */
+  mayHold(name: string): boolean {
+    const { config } = this.#options;
+    return (
+      name === this.name || name.startsWith(`${this.name}.`) || name === `toolset:${this.name}` || Object.hasOwn(config.toolsets, name)
+    );
+  }
+
+  #createSlot(idle: number, options: () => DialOptions): Slot {
+    const { verdicts, log } = this.#options;
+    const say = (error: unknown) => log.mask(sayFailure(error));
+    return new Slot({ name: this.name, idle, say, dial: () => dial(options(), verdicts) });
+  }
+
+  #dialOptions(context: CallContext | undefined, elicits: boolean): DialOptions {
+    const { config, version, log, fingerprint } = this.#options;
+    return { config, version, log, fingerprint, elicits, headers: this.#forwarded(context), onListChanged: () => this.#changed() };
+  }
+
+  #forwarded(context: CallContext | undefined): Readonly<Record<string, string>> {
+    const pairs = this.#options.config.forwardHeaders.flatMap((name): [string, string][] => {
+      const { credential } = context ?? {};
+      const own = credential?.header.toLowerCase() === name ? credential.value : undefined;
+      const value = context?.header?.(name) ?? own;
+      return value === undefined ? [] : [[name, value]];
+    });
+    return Object.fromEntries(pairs);
+  }
+
+  // Reading the tools
+
+  load(context: CallContext | undefined): Promise<void> {
+    if (this.#watched) return Promise.resolve();
+    this.#catalogContext ??= context;
+    this.#loading ??= this.#read().finally(() => {
+      this.#loading = undefined;
+      if (this.#again) this.#changed();
+    });
+    return this.#loading;
+  }
+
+  async #read(): Promise<void> {
+    const { config, log } = this.#options;
+    this.#again = false;
+    try {
+      await this.#catalog.use(async (live) => {
+        const { tools, left } = await readTools(live, config.timeout);
+        for (const one of left.slice(0, 20)) log.warn(`upstream ${this.name}: left out: ${one}`);
+        if (this.#actions.length === 0) await this.#options.turn();
+        this.#publish(tools, undefined);
+        this.#watchOver(live);
+      });
+    } catch (error) {
+      if (this.#ended) return;
+      const text = error instanceof BridgeError ? error.message : log.mask(sayFailure(error));
+      log.warn(`upstream ${this.name}: ${text}`);
+      this.#down(this.#catalog.lastFailure || text);
+    }
+  }
+
+  #publish(tools: readonly UpstreamTool[], note: string | undefined): void {
+    const mapped = toActions(tools, this.#options, this.#actions);
+    const same = mapped.actions.length === this.#actions.length && mapped.actions.every((action, index) => action === this.#actions[index]);
+    const silent = same && note === this.#note;
+    this.#tools = mapped.tools;
+    this.#note = note;
+    if (silent) return;
+    if (!same) this.#actions = mapped.actions;
+    this.#tell();
+  }
+
+  /** Stays with the connection that read the tools: its changes are told here, and its end starts the next try. */
+  #watchOver(live: Live): void {
+    clearTimeout(this.#grace);
+    this.#grace = undefined;
+    if (this.#watched === live) return;
+    this.#watched = live;
+    void this.#listen(live);
+    void live.closed.then(() => {
+      if (this.#watched !== live) return;
+      this.#watched = undefined;
+      if (!this.#ended) this.#down("the connection ended");
+    });
+  }
+
+  /** Modern servers tell of changes only those who listen; a stream that ends is opened again. */
+  async #listen(live: Live): Promise<void> {
+    const { client } = live;
+    if (client.getProtocolEra() !== "modern" || !client.getServerCapabilities()?.tools?.listChanged) return;
+    for (let failures = 0; failures < 10 && !live.isClosed() && !this.#ended; ) {
+      try {
+        const subscription = await client.listen({ toolsListChanged: true });
+        if (failures > 0) this.#changed();
+        failures = 0;
+        if ((await subscription.closed) === "local") return;
+      } catch {
+        // Tried again below.
+      }
+      failures++;
+      await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** failures).unref());
+    }
+  }
+
+  /** The upstream said that its list changed: read once for however many times it says so. */
+  #changed(): void {
+    if (this.#ended) return;
+    if (this.#loading) {
+      this.#again = true;
+      return;
+    }
+    this.#settling ??= setTimeout(() => {
+      this.#settling = undefined;
+      this.#loading ??= this.#read().finally(() => {
+        this.#loading = undefined;
+        if (this.#again) this.#changed();
+      });
+    }, SETTLE);
+  }
+
+  /** Its tools stay for a while, its toolset says why they do not answer, and it is tried again and again. */
+  #down(why: string): void {
+    const { config } = this.#options;
+    const note = `${this.name} cannot be reached now: ${why}`;
+    if (this.#note !== note) {
+      this.#note = note;
+      this.#tell();
+    }
+    if (this.#actions.length > 0 && this.#grace === undefined) {
+      this.#grace = setTimeout(() => this.#publish([], this.#note), config.grace);
+      this.#grace.unref();
+    }
+    clearTimeout(this.#redial);
+    this.#redial = setTimeout(() => void this.load(undefined), Math.min(LONGEST_REDIAL, Math.max(100, this.#catalog.due)));
+    this.#redial.unref();
+  }
+
+  // Calls
+
+  #slotFor(context: CallContext): Slot {
+    const { config, single } = this.#options;
+    if (config.sessionMode === "shared" || context.session === undefined) return this.#catalog;
+    if (single) this.#owner ??= context.session;
+    if (this.#owner === context.session) return this.#catalog;
+    const digest = createHash("sha256")
+      .update(JSON.stringify(this.#forwarded(context)))
+      .digest("base64url");
+    const key = `${context.session} ${digest}`;
+    const known = this.#slots.get(key);
+    if (known) return known.slot;
+    const slot = this.#createSlot(IDLE, () => this.#dialOptions(context, context.elicit !== undefined));
+    this.#slots.set(key, { slot, session: context.session });
+    return slot;
+  }
+
+  async #send(live: Live, tool: UpstreamTool, call: Call, context: CallContext): Promise<Outcome> {
+    const meta = metaOf(context);
+    const patience = createPatience(this.#options.config.timeout, context.signal);
+    const { elicit } = context;
+    const ask: Elicit | undefined = elicit && ((params) => patience.pause(() => elicit(params) as ReturnType<Elicit>));
+    if (ask) live.asking.add(ask);
+    try {
+      const result = await live.client.callTool(
+        { name: tool.name, arguments: { ...call.params }, ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}) },
+        {
+          signal: patience.signal,
+          timeout: TOTAL,
+          maxTotalTimeout: TOTAL,
+          onprogress: ({ progress, total, message }) => {
+            patience.begin();
+            context.progress?.({ progress, ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) });
+          },
+          toolDefinition: { name: tool.name, inputSchema: tool.inputSchema as { type: "object" } },
+        },
+      );
+      return { kind: "relayed", result };
+    } catch (error) {
+      throw patience.isOver() ? new SdkError(SdkErrorCode.RequestTimeout, "no answer in time") : error;
+    } finally {
+      patience.end();
+      if (ask) live.asking.delete(ask);
+    }
+  }
+
+  /** A read whose connection turns out to be gone is sent once more over a new one; nothing else is ever sent twice. */
+  async run(call: Call, context: CallContext): Promise<Outcome> {
+    const tool = this.#tools.get(call.action.id);
+    if (!tool)
+      throw new BridgeError(
+        "upstream_unavailable",
+        `${call.action.id} is not there any more.`,
+        `Nothing was sent: ${this.name} took it off its list.`,
+      );
+    const slot = this.#slotFor(context);
+    const reads = call.action.effect === "read";
+    for (let tries = 1; ; tries++) {
+      let used: Live | undefined;
+      try {
+        return await slot.use((live) => {
+          used = live;
+          return this.#send(live, tool, call, context);
+        });
+      } catch (error) {
+        const gone = used !== undefined && failureOf(error) !== "other" && !context.signal.aborted;
+        if (used && gone) slot.drop(used);
+        if (gone && reads && tries === 1) continue;
+        const failed = { id: call.action.id, upstream: this.name, reads, cancelled: context.signal.aborted };
+        throw toBridgeError(error, failed, this.#options.log.mask);
+      }
+    }
+  }
+
+  async preview(call: Call): Promise<Readonly<Record<string, unknown>>> {
+    const text = this.#options.log.mask(JSON.stringify(call.params));
+    return { server: this.name, tool: this.#tools.get(call.action.id)?.name ?? call.action.tool, arguments: JSON.parse(text) };
+  }
+
+  async forget(session: string): Promise<void> {
+    const own = [...this.#slots].filter(([, entry]) => entry.session === session);
+    for (const [key] of own) this.#slots.delete(key);
+    await Promise.all(own.map(([, { slot }]) => slot.close()));
+  }
+
+  async close(): Promise<void> {
+    this.#ended = true;
+    for (const timer of [this.#settling, this.#redial, this.#grace]) clearTimeout(timer);
+    const slots = [...this.#slots.values()].map(({ slot }) => slot);
+    this.#slots.clear();
+    await Promise.all([this.#catalog, ...slots].map((slot) => slot.close()));
+  }
+}
+
+export const createUpstream = (options: UpstreamOptions): UpstreamSource => new Upstream(options);

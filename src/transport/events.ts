@@ -1,4 +1,5 @@
-import type { EventStore, JSONRPCMessage } from "@modelcontextprotocol/server";
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { EventStore, JSONRPCMessage, RequestId } from "@modelcontextprotocol/server";
 import { LIMITS } from "./http-limits.ts";
 
 interface Kept {
@@ -7,10 +8,16 @@ interface Kept {
   readonly message: JSONRPCMessage;
   readonly bytes: number;
   readonly at: number;
+  /** The request on whose stream it was sent. */
+  readonly request?: RequestId;
 }
 
 /** One session's share of the store. */
 export interface Shelf extends EventStore {
+  /** Events that the work sends are on the stream of this request. */
+  during<T>(request: RequestId | undefined, work: () => T): T;
+  requestOf(eventId: string): RequestId | undefined;
+  has(eventId: string): boolean;
   clear(): void;
 }
 
@@ -20,6 +27,8 @@ export interface Events {
   sweep(): void;
   bytes(): number;
 }
+
+const current = new AsyncLocalStorage<RequestId | undefined>();
 
 export type EventBounds = Pick<typeof LIMITS, "eventsPerSession" | "eventBytesPerSession" | "eventBytes" | "eventMs">;
 
@@ -63,12 +72,16 @@ export function createEvents(bounds: { readonly [K in keyof EventBounds]: number
       async storeEvent(stream, message) {
         const id = `${stream}.${(count++).toString(36)}`;
         const bytes = JSON.stringify(message).length;
-        kept.push({ id, stream, message, bytes, at: now() });
+        const request = current.getStore();
+        kept.push({ id, stream, message, bytes, at: now(), ...(request === undefined ? {} : { request }) });
         total += bytes;
         shelves.add(kept);
         makeRoom(kept);
         return id;
       },
+      during: (request, work) => current.run(request, work),
+      requestOf: (id) => find(id)?.request,
+      has: (id) => find(id) !== undefined,
       async getStreamIdForEventId(id) {
         return find(id)?.stream;
       },

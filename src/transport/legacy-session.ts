@@ -44,6 +44,8 @@ export interface SessionParts {
 const isRequest = (message: unknown): message is { id: RequestId; method: string } =>
   typeof message === "object" && message !== null && "method" in message && "id" in message;
 
+const firstIdIn = (body: unknown): RequestId | undefined => (Array.isArray(body) ? body : [body]).find(isRequest)?.id;
+
 /** Follows requests to their end: a cancelled one is never answered, so nobody else would end its stream. */
 class Exchanges {
   readonly #groups = new Map<RequestId, Group>();
@@ -127,10 +129,17 @@ function createDebt(connection: Connection, transport: WebStandardStreamableHTTP
   };
 }
 
-/** An event that nobody has any more cannot be resumed from: the client gets a fresh stream instead of an error. */
-async function withoutLostEvent(request: Request, shelf: Shelf): Promise<Request> {
+/**
+ * A client that comes again has lost its old connection, whether that is known here yet or not: the newer one takes the stream over.
+ * An event that nobody has any more cannot be resumed from: the client gets a fresh stream instead of an error.
+ */
+function takeOver(request: Request, shelf: Shelf, transport: WebStandardStreamableHTTPServerTransport): Request {
+  if (request.method !== "GET") return request;
   const last = request.headers.get("last-event-id");
-  if (request.method !== "GET" || last === null || (await shelf.getStreamIdForEventId?.(last)) !== undefined) return request;
+  const of = last === null ? undefined : shelf.requestOf(last);
+  if (of === undefined) transport.closeStandaloneSSEStream();
+  else transport.closeSSEStream(of);
+  if (last === null || shelf.has(last)) return request;
   const headers = new Headers(request.headers);
   headers.delete("last-event-id");
   return new Request(request.url, { method: "GET", headers, signal: request.signal });
@@ -150,9 +159,46 @@ async function reviveHandshake(
   await response.text();
 }
 
-/** @param revived the session was opened by an earlier process: what was enabled since is lost, and told. */
-export async function openSession(parts: SessionParts, revived: boolean): Promise<LegacySession> {
-  const { id, connection, shelf, log, onEnd, ticket } = parts;
+/** Keeps the token that was shown last out of the log, for as long as the session lives. */
+function createHold(log: Log) {
+  let shown: string | undefined;
+  let release = () => {};
+  return {
+    take({ credential }: Visitor) {
+      if (!credential || credential.value === shown) return;
+      release();
+      shown = credential.value;
+      release = log.hold(credential.value.replace(/^bearer /i, ""));
+    },
+    end() {
+      release();
+      shown = undefined;
+    },
+  };
+}
+
+/** Who is there: exchanges that are open, and streams among them. */
+function createPresence() {
+  let exchanges = 0;
+  let streams = 0;
+  return {
+    isHere: () => exchanges > 0,
+    isListening: () => streams > 0,
+    enter(isStream: boolean) {
+      exchanges++;
+      if (isStream) streams++;
+      let left = false;
+      return () => {
+        if (left) return;
+        left = true;
+        exchanges--;
+        if (isStream) streams--;
+      };
+    },
+  };
+}
+
+async function connectTransport({ id, connection, shelf, createServer, onEnd }: SessionParts) {
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => id,
     eventStore: shelf,
@@ -160,64 +206,56 @@ export async function openSession(parts: SessionParts, revived: boolean): Promis
     retryInterval: 1_000,
     onsessionclosed: onEnd,
   });
-  let streams = 0;
-  let exchangesOpen = 0;
-  const debt = createDebt(connection, transport, () => streams > 0);
-  const server = parts.createServer(connection, { era: "legacy", transport: "http", canTell: () => true, takeOwed: debt.take });
+  const presence = createPresence();
+  const debt = createDebt(connection, transport, presence.isListening);
+  const server = createServer(connection, { era: "legacy", transport: "http", canTell: () => true, takeOwed: debt.take });
   await server.connect(transport);
   const exchanges = new Exchanges(transport);
   tap(transport, exchanges);
+  return { transport, server, exchanges, presence, debt };
+}
+
+/** @param revived the session was opened by an earlier process: what was enabled since is lost, and told. */
+export async function openSession(parts: SessionParts, revived: boolean): Promise<LegacySession> {
+  const { id, connection, shelf, log, ticket } = parts;
+  const { transport, server, exchanges, presence, debt } = await connectTransport(parts);
   if (revived) {
     await reviveHandshake(transport, ticket);
     shelf.clear();
     debt.owe();
   }
-  let shown: string | undefined;
-  let release = () => {};
-  const hold = ({ credential }: Visitor) => {
-    if (!credential || credential.value === shown) return;
-    release();
-    shown = credential.value;
-    release = log.hold(credential.value.replace(/^bearer /i, ""));
-  };
+  const hold = createHold(log);
   const session: LegacySession = {
     id,
     ticket,
     connection,
     owner: ticket.owner,
     used: Date.now(),
-    isBusy: () => exchangesOpen > 0 || exchanges.size > 0,
+    isBusy: () => presence.isHere() || exchanges.size > 0,
     async handle(request, body, visitor) {
-      hold(visitor);
+      hold.take(visitor);
       exchanges.begin(body);
       const extra = visitor.credential ? { [CREDENTIAL]: visitor.credential } : {};
-      const response = await transport.handleRequest(await withoutLostEvent(request, shelf), {
-        authInfo: { token: "", clientId: "", scopes: [], extra },
-        ...(body === undefined ? {} : { parsedBody: body }),
-      });
+      const taken = takeOver(request, shelf, transport);
+      const authInfo = { token: "", clientId: "", scopes: [], extra };
+      const handle = () => transport.handleRequest(taken, { authInfo, ...(body === undefined ? {} : { parsedBody: body }) });
+      const response = await shelf.during(firstIdIn(body), handle);
       if (!response.ok) exchanges.drop(body);
       return response;
     },
     enter(isStream) {
-      exchangesOpen++;
-      if (isStream) streams++;
-      let left = false;
+      const leave = presence.enter(isStream);
       return () => {
-        if (left) return;
-        left = true;
-        exchangesOpen--;
-        if (isStream) streams--;
+        leave();
         session.used = Date.now();
       };
     },
     hangUp: () => transport.closeStandaloneSSEStream(),
     async close() {
-      release();
-      shown = undefined;
+      hold.end();
       await server.close().catch(() => {});
       shelf.clear();
       connection.session.events.removeAllListeners();
-      connection.close?.();
     },
   };
   return session;

@@ -8,7 +8,10 @@ import { OPTIONS, type Settings } from "../../src/config/options.ts";
 import { createFinder } from "../../src/discovery/find.ts";
 import { BridgeError } from "../../src/errors.ts";
 import { createRoad } from "../../src/executor/dispatch.ts";
+import { type Limits, narrow, type Wishes } from "../../src/policy/narrow.ts";
 import { createPolicy } from "../../src/policy/policy.ts";
+import { RULE_NAMES } from "../../src/policy/rules.ts";
+import { holdsGroup, holdsProject, isScoped, NOTHING_KNOWN, type Place, scopesOf } from "../../src/policy/scope.ts";
 import { atConnect } from "../../src/registry/choice.ts";
 import { createRegistry } from "../../src/registry/registry.ts";
 import { createSession } from "../../src/registry/session.ts";
@@ -28,13 +31,36 @@ const entry = fc.oneof(
   fc.constantFrom(...actions.map((action) => action.tool)),
   fc.constantFrom("delete_*", "*list*", "issue.*", "*.get", "toolset:ci", "toolset:merge_*", "*"),
 );
+const pattern = fc.constantFrom("^delete_", "list|get", "issue\\.", "_.{4,6}$", "[xyz]", "(merge|rebase)_request");
+/** Mostly none: a scope withholds much. */
+const place = fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray(["x", "acme/webshop", "1", "7"], { minLength: 1 }));
 const some = <T>(of: fc.Arbitrary<T>) => fc.array(of, { maxLength: 4 });
+
+/** What a policy file or a connection of its own adds. */
+const fileArbitrary: fc.Arbitrary<Wishes> = fc.record(
+  {
+    readOnly: fc.constantFrom(true, ["ci"], ["work_items", "repository"]),
+    safeMode: fc.boolean(),
+    admin: fc.boolean(),
+    tier: fc.constantFrom("free" as const, "premium" as const),
+    confirm: fc.constantFrom("flag" as const, "human" as const, "off" as const),
+    revealSecrets: fc.constantFrom("never" as const, "file" as const, "result" as const),
+    maxWrites: fc.integer({ min: 1, max: 100 }),
+    allowToolsets: some(fc.constantFrom(...toolsetNames)),
+    allowTools: some(entry),
+    excludeTools: some(entry),
+    denyRegex: some(pattern),
+    allowProjects: place,
+    allowGroups: place,
+  },
+  { requiredKeys: [] },
+);
 
 const flags = Object.values(OPTIONS).map((option) => `--${option.flag}`);
 const base = settingsFor();
-const settingsArbitrary: fc.Arbitrary<Settings> = fc
+const settingsArbitrary: fc.Arbitrary<Limits> = fc
   .record({
-    readOnly: fc.boolean(),
+    readOnly: fc.oneof(fc.boolean(), fc.array(fc.constantFrom(...toolsetNames, "default"), { minLength: 1, maxLength: 3 })),
     safeMode: fc.boolean(),
     admin: fc.boolean(),
     tier: fc.constantFrom(undefined, "free" as const, "premium" as const),
@@ -42,11 +68,15 @@ const settingsArbitrary: fc.Arbitrary<Settings> = fc
     allowToolsets: some(fc.constantFrom(...toolsetNames)),
     allowTools: some(entry),
     excludeTools: some(entry),
+    denyRegex: some(pattern),
+    allowProjects: place,
+    allowGroups: place,
     toolsets: some(fc.constantFrom(...toolsetNames, "all", "default")),
     tools: some(entry),
     style: fc.constantFrom("bridge" as const, "dynamic" as const, "static" as const, "individual" as const),
   })
-  .map((some) => ({ ...base, ...some }));
+  .chain((some) => fc.tuple(fc.constant({ ...base, ...some }), fc.option(fileArbitrary, { nil: undefined })))
+  .map(([settings, file]) => (file ? narrow(settings, file) : settings));
 
 const factsArbitrary: fc.Arbitrary<Facts> = fc.oneof(
   fc.constant({}),
@@ -176,8 +206,10 @@ describe("for any settings and facts", () => {
           if (outcome instanceof Error && !(outcome instanceof BridgeError)) throw outcome;
           if (outcome instanceof BridgeError) expect(["not_permitted", "confirmation_required"], outcome.message).toContain(outcome.code);
           const agreed = verdict.permitted && (!verdict.confirm || (settings.confirm === "flag" && confirm));
-          expect(ran.length).toBe(verdict.permitted && !verdict.preview && agreed ? 1 : 0);
-          expect(previewed.length).toBe(verdict.permitted && verdict.preview ? 1 : 0);
+          // A scope judges the places of the call as well: it can only refuse.
+          const refused = isScoped(settings) && outcome instanceof BridgeError && outcome.detail.rule === "scope";
+          expect(ran.length).toBe(verdict.permitted && !verdict.preview && agreed && !refused ? 1 : 0);
+          expect(previewed.length).toBe(verdict.permitted && verdict.preview && !refused ? 1 : 0);
         },
       ),
       { numRuns: 400 },
@@ -185,19 +217,42 @@ describe("for any settings and facts", () => {
   });
 
   it("narrowing never adds an action", () => {
-    const narrow: fc.Arbitrary<(settings: Settings) => Settings> = fc.oneof(
-      fc.constant((settings: Settings) => ({ ...settings, readOnly: true })),
-      fc.constant((settings: Settings) => ({ ...settings, admin: false })),
-      fc.constant((settings: Settings) => ({ ...settings, tier: "free" as const })),
-      entry.map((word) => (settings: Settings) => ({ ...settings, excludeTools: [...settings.excludeTools, word] })),
-    );
+    const order = <T>(all: readonly T[], one: T) => all.indexOf(one);
     fc.assert(
-      fc.property(settingsArbitrary, factsArbitrary, narrow, (settings, facts, tighten) => {
-        const wide = createPolicy(settings);
-        const tight = createPolicy(tighten(settings));
-        for (const action of actions) if (tight.permits(action, facts)) expect(wide.permits(action, facts), action.id).toBe(true);
+      fc.property(settingsArbitrary, factsArbitrary, fileArbitrary, (settings, facts, wishes) => {
+        const limits = narrow(settings, wishes);
+        const [wide, tight] = [createPolicy(settings), createPolicy(limits)];
+        for (const action of actions) {
+          const [before, after] = [wide.verdict(action, facts), tight.verdict(action, facts)];
+          if (after.permitted && !before.permitted) expect.fail(`${action.id} became possible`);
+          if (!after.permitted || !before.permitted) continue;
+          if (before.preview) expect(after.preview, action.id).toBeDefined();
+          if (before.confirm) expect(after.confirm, action.id).toBeDefined();
+        }
+        const places = [{ path: "x" }, { path: "acme/webshop" }, { id: 1 }, { id: 7, path: "acme/webshop/sub" }, { path: "y" }];
+        const inside = (of: Limits, holds: typeof holdsProject, at: Place) =>
+          scopesOf(of).every((scope) => holds(scope, at, NOTHING_KNOWN));
+        for (const at of places)
+          for (const holds of [holdsProject, holdsGroup]) if (inside(limits, holds, at)) expect(inside(settings, holds, at)).toBe(true);
+        expect(order(["off", "flag", "human"], limits.confirm)).toBeGreaterThanOrEqual(order(["off", "flag", "human"], settings.confirm));
+        expect(order(["result", "file", "never"], limits.revealSecrets)).toBeGreaterThanOrEqual(
+          order(["result", "file", "never"], settings.revealSecrets),
+        );
+        expect(limits.maxWrites).toBeLessThanOrEqual(settings.maxWrites);
       }),
       { numRuns: 60 },
+    );
+  });
+
+  it("a wish changes nothing that it does not name, and the order of wishes does not matter to what is permitted", () => {
+    fc.assert(
+      fc.property(settingsArbitrary, fileArbitrary, fileArbitrary, (settings, one, other) => {
+        expect(narrow(settings, {})).toEqual(settings);
+        const [first, second] = [narrow(narrow(settings, one), other), narrow(narrow(settings, other), one)];
+        const [a, b] = [createPolicy(first), createPolicy(second)];
+        for (const action of actions) expect(a.permits(action, {}), action.id).toBe(b.permits(action, {}));
+      }),
+      { numRuns: 20 },
     );
   });
 
@@ -208,7 +263,7 @@ describe("for any settings and facts", () => {
         for (const action of actions) {
           const verdict = policy.verdict(action, facts);
           if (verdict.permitted) continue;
-          expect(["tier", "admin", "scopes", "raw", "ceiling", "read_only"]).toContain(verdict.reason.rule);
+          expect(RULE_NAMES).toContain(verdict.reason.rule);
           if (verdict.reason.setting) expect(flags).toContain(verdict.reason.setting);
         }
       }),

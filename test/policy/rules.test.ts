@@ -53,6 +53,26 @@ const TABLE: readonly Row[] = [
   { flags: ["--exclude-tools=toolset:work_items"], expected: ["ceiling", "ceiling", "ceiling"] },
   { flags: ["--exclude-tools=list_*"], expected: ["ceiling", "ceiling", "ceiling"] },
   { flags: ["--exclude-tools=issue.list", "--allow-toolsets=work_items"], expected: ["ceiling", "ceiling", "ceiling"] },
+  { flags: ["--deny-regex=^list_"], expected: ["ceiling", "ceiling", "ceiling"] },
+  { flags: ["--deny-regex=ISSUE\\.list$"], expected: ["ceiling", "ceiling", "ceiling"] },
+  { flags: ["--deny-regex=^delete_"], expected: ["go", "go", "ask"] },
+  { flags: ["--deny-regex=^delete_", "--deny-regex=issues?$"], expected: ["ceiling", "ceiling", "ceiling"] },
+  { flags: ["--allow-tools=issue.*", "--deny-regex=list"], expected: ["ceiling", "ceiling", "ceiling"] },
+  { flags: ["--read-only=ci"], expected: ["go", "go", "ask"] },
+  { flags: ["--read-only=ci,Work_Items"], expected: ["go", "read_only", "read_only"] },
+  { flags: ["--read-only=default"], expected: ["go", "read_only", "read_only"] },
+  { flags: ["--read-only=work_items", "--safe-mode"], expected: ["go", "read_only", "read_only"] },
+  { flags: ["--read-only=ci", "--safe-mode"], expected: ["go", "preview", "preview"] },
+  { flags: ["--allow-projects=a/b"], expected: ["go", "go", "ask"] },
+  { flags: ["--allow-projects=a/b"], action: { http: ["GET", "/topics"] }, expected: ["scope", "scope", "scope"] },
+  { flags: ["--allow-groups=a"], action: { http: ["POST", "/groups"] }, expected: ["scope", "scope", "scope"] },
+  { flags: ["--allow-projects=a/b"], action: { source: "other" }, expected: ["scope", "scope", "scope"] },
+  { flags: ["--allow-projects=a/b"], action: { http: ["GET", "/user"] }, expected: ["go", "scope", "scope"] },
+  {
+    flags: ["--allow-projects=a/b"],
+    action: { http: ["GET", "/issues"], returns: "array", entity: "APIEntitiesIssue" },
+    expected: ["go", "scope", "scope"],
+  },
   { flags: ["--read-only", "--allow-toolsets=work_items", "--confirm=off"], expected: ["go", "read_only", "read_only"] },
 ];
 
@@ -72,23 +92,64 @@ describe("rules × effects", () => {
 
   it("every rule appears in the table", () => {
     const seen = new Set(TABLE.flatMap((row) => row.expected));
-    expect([...seen].sort()).toEqual(["admin", "ask", "ceiling", "go", "preview", "read_only", "scopes", "tier"]);
+    expect([...seen].sort()).toEqual(["admin", "ask", "ceiling", "go", "preview", "read_only", "scope", "scopes", "tier"]);
   });
 });
 
 describe("refusals", () => {
-  it("name the rule and its owner, and the setting only where no contact stands in for it", () => {
-    const policy = createPolicy(settingsFor("--read-only"));
-    const write = action({ effect: "write", id: "issue.create" });
+  const write = action({ effect: "write", id: "issue.create" });
+  const refusalFor = (...flags: string[]) => {
+    const policy = createPolicy(settingsFor(...flags));
+    const verdict = policy.verdict(write, {});
+    if (verdict.permitted) throw new Error("must be refused");
+    return policy.refusal(write, verdict.reason);
+  };
+
+  it("say that it exists, which rule stands against it, who set it, and not to change that", () => {
+    for (const [flag, rule] of [
+      ["--read-only", "read_only"],
+      ["--read-only=work_items", "read_only"],
+      ["--exclude-tools=issue.*", "ceiling"],
+      ["--deny-regex=issue", "ceiling"],
+      ["--allow-toolsets=ci", "ceiling"],
+      ["--allow-tools=job.*", "ceiling"],
+    ] as const) {
+      const error = refusalFor(flag);
+      expect(error.code).toBe("not_permitted");
+      expect(error.message).toMatch(/^issue\.create exists, but .+\.$/);
+      expect(error.hint).toMatch(/Whoever runs this server set it/);
+      expect(error.hint).toMatch(/do not change its configuration/);
+      expect(error.hint).toMatch(/do not work around it/);
+      expect(error.hint).toMatch(/Tell the user/);
+      expect(error.detail).toMatchObject({ rule, setting: flag.split("=")[0] });
+    }
+    expect(refusalFor("--read-only").message).toBe("issue.create exists, but the server is read-only.");
+    expect(refusalFor("--read-only=work_items").message).toContain("work_items");
+  });
+
+  it("name the contact in place of the setting, where there is one", () => {
+    const error = refusalFor("--read-only", "--refusal-contact", "platform@example.com");
+    expect(error.hint).toContain("Ask platform@example.com.");
+    expect(error.detail.setting).toBeUndefined();
+    expect(JSON.stringify([error.message, error.hint, error.detail])).not.toContain("--read-only");
+  });
+
+  it("name no setting over HTTP, where the reader cannot set it", () => {
+    const settings = { ...settingsFor("--read-only"), http: true };
+    const policy = createPolicy(settings);
     const verdict = policy.verdict(write, {});
     if (verdict.permitted) throw new Error("must be refused");
     const error = policy.refusal(write, verdict.reason);
-    expect(error.code).toBe("not_permitted");
-    expect(error.message).toBe("issue.create exists, but the server is read-only.");
-    expect(error.hint).toContain("do not change it");
-    expect(error.detail.setting).toBe("--read-only");
-    const contact = createPolicy(settingsFor("--read-only", "--refusal-contact", "platform@example.com")).refusal(write, verdict.reason);
-    expect(contact.hint).toContain("platform@example.com");
-    expect(contact.detail.setting).toBeUndefined();
+    expect(policy.tellsSettings).toBe(false);
+    expect(JSON.stringify([error.message, error.hint, error.detail])).not.toContain("--");
+  });
+
+  it("follow limits that change, from the next question on", () => {
+    let limits = settingsFor();
+    const policy = createPolicy(() => limits);
+    expect(policy.permits(write, {})).toBe(true);
+    limits = settingsFor("--read-only");
+    expect(policy.permits(write, {})).toBe(false);
+    expect(policy.settings.readOnly).toBe(true);
   });
 });

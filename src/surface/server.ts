@@ -50,6 +50,23 @@ function clientOf(server: Server, { mcpReq }: ServerContext): { capabilities: Cl
 const credentialIn = (context: ServerContext): Credential | undefined =>
   context.http?.authInfo?.extra?.[CREDENTIAL] as Credential | undefined;
 
+/** A person takes a while to answer. */
+const ASKING = 600_000;
+
+/** What only calls of other MCP servers need of the request. */
+function toUpstreamContext({ connection, link }: ServerParts, { mcpReq, http }: ServerContext, canAsk: boolean): Partial<CallContext> {
+  if (!connection.upstreams) return {};
+  const headers = http?.req?.headers;
+  const elicit: CallContext["elicit"] = (params) =>
+    mcpReq.elicitInput(params as Parameters<typeof mcpReq.elicitInput>[0], { timeout: ASKING, signal: mcpReq.signal });
+  return {
+    ...(connection.key === undefined ? {} : { session: connection.key }),
+    ...(headers ? { header: (name: string) => headers.get(name) ?? undefined } : {}),
+    // In the modern era a question ends the call and comes back with its answer: an upstream of the other era cannot wait for that.
+    ...(canAsk && link.era === "legacy" ? { elicit } : {}),
+  };
+}
+
 function toContext(parts: ServerParts, server: Server, context: ServerContext): CallContext {
   const { mcpReq } = context;
   const token = mcpReq._meta?.progressToken;
@@ -58,6 +75,7 @@ function toContext(parts: ServerParts, server: Server, context: ServerContext): 
   const client = clientOf(server, context);
   return {
     ...parts.caller(credentialIn(context)),
+    ...toUpstreamContext(parts, context, canBeAsked(client.capabilities)),
     signal: mcpReq.signal,
     canAsk: canBeAsked(client.capabilities),
     meta: mcpReq._meta ?? {},
@@ -131,10 +149,20 @@ function lookUp(connection: Connection, name: string): Called {
   }
 }
 
+/** Other servers are waited for only where the call may mean something of theirs. */
+async function settleUpstreams({ connection }: ServerParts, name: string, args: Readonly<Record<string, unknown>>, context: CallContext) {
+  const { prefix } = connection.settings;
+  const bare = name.startsWith(prefix) ? name.slice(prefix.length) : name;
+  const target = entryTool(bare) && typeof args.action === "string" ? args.action.trim().toLowerCase() : bare;
+  const isKnown = connection.registry.tool(target) ?? connection.registry.actions().find((action) => action.id === target);
+  if (!isKnown) await connection.upstreams?.ready(context);
+}
+
 async function callTool(parts: ServerParts, server: Server, name: string, rawArgs: Record<string, unknown>, context: ServerContext) {
   const { connection, link } = parts;
-  const called = lookUp(connection, name);
   const callContext = toContext(parts, server, context);
+  if (connection.upstreams) await settleUpstreams(parts, name, rawArgs, callContext);
+  const called = lookUp(connection, name);
   if ("action" in called) {
     const runner = await connection.runner();
     return await finish(parts, await runner.run({ name: called.action, params: rawArgs }, callContext));
@@ -160,6 +188,17 @@ async function finish(parts: ServerParts, result: Answer | Outcome): Promise<Too
   return renderOutcome(result);
 }
 
+/** By this a bridge that meets itself as an upstream knows it. */
+const SELF = "com.gitlab/bridge";
+const selfMark = ({ upstreams }: Connection) => (upstreams ? { experimental: { [SELF]: { upstreams: upstreams.fingerprint } } } : {});
+
+/** Tells the one client of a change that no call of its own made. On HTTP the session's own streams do. */
+function tellRefreshed(server: Server, { session }: Connection, link: Link): void {
+  session.events.on("refreshed", () => {
+    if (server.transport !== undefined && link.canTell()) server.sendToolListChanged().catch(() => {});
+  });
+}
+
 /** An SDK server for one connection. Makes no session and sends nothing to GitLab: the SDK also calls this for probes. */
 export function createServer(parts: ServerParts): Server {
   const { connection, link } = parts;
@@ -168,12 +207,14 @@ export function createServer(parts: ServerParts): Server {
   const server = new Server(
     { name: "gitlab-toolset-bridge", title, version: connection.version },
     {
-      capabilities: { tools: advertisesListChanged(settings, link.era, link.transport) ? { listChanged: true } : {}, ...offered(settings) },
+      capabilities: { ...selfMark(connection), tools: advertisesListChanged(settings, link.era, link.transport) ? { listChanged: true } : {}, ...offered(settings) },
       instructions: toInstructions(connection, entryToolsFor(connection)),
       requestState: { verify: parts.asker.verify },
     },
   );
-  server.setRequestHandler("tools/list", () => {
+  if (link.transport === "stdio") tellRefreshed(server, connection, link);
+  server.setRequestHandler("tools/list", async () => {
+    if (connection.upstreams?.listed) await connection.upstreams.ready();
     connection.session.listed();
     link.takeOwed?.();
     return { tools: listTools(connection) as unknown as Tool[] };

@@ -31,15 +31,17 @@ function toRow(connection: Connection, toolset: Toolset, facts: Facts): Record<s
     ...(on > 0 ? { enabled: on } : {}),
     ...(permitted.length === 0 ? { can_enable: false } : {}),
     ...(verdict && !verdict.permitted ? { reason: verdict.reason.text } : {}),
+    ...(toolset.note === undefined ? {} : { reason: toolset.note }),
   };
 }
 
 function toLine(row: Record<string, unknown>): string {
   const name = row.title === undefined ? row.name : `${row.name} – ${row.title}`;
-  if (row.reason !== undefined) return `${name}: not permitted, ${row.reason}`;
+  if (row.reason !== undefined && row.can_enable === false) return `${name}: ${row.actions === 0 && row.source ? "" : "not permitted, "}${row.reason}`;
   const counts = EFFECTS.filter((effect) => row[effect] !== undefined).map((effect) => `${row[effect]} ${effect}`);
   const on = row.enabled === undefined ? "" : `; ${row.enabled} on`;
-  return `${name} (${counts.join(", ")}${on})`;
+  const note = row.reason === undefined ? "" : `: ${row.reason}`;
+  return `${name} (${counts.join(", ")}${on})${note}`;
 }
 
 /** Every toolset as this caller may use it. */

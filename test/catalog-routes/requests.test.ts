@@ -39,7 +39,7 @@ async function allFindings(mode: Mode): Promise<string[]> {
   return findings;
 }
 
-describe("every route of every action", () => {
+describe("every route of every action", { timeout: 120_000 }, () => {
   it.each<Mode>(["required", "all", "edges"])("sends what GitLab's documents expect: %s", async (mode) => {
     expect(await allFindings(mode)).toEqual([]);
   });

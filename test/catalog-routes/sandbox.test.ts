@@ -76,7 +76,7 @@ async function runAll(rows: readonly Action[]): Promise<Count> {
 
 const rows = loadActions().filter((row) => !isRaw(row));
 
-describe("every action, run against a GitLab", () => {
+describe("every action, run against a GitLab", { timeout: 120_000 }, () => {
   it("answers, or says what is wrong: reads", async () => {
     const reads = rows.filter(({ effect }) => effect === "read");
     const { answered, findings } = await runAll(reads);

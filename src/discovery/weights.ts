@@ -54,6 +54,8 @@ export const WEIGHTS = {
   participle: 0.6,
   /** What is left of a thing that was said not to be wanted (`do not …`). */
   hushed: 0.4,
+  /** What is left of `latest` where several were asked for. */
+  latestOfMany: 0.2,
   /** Two terms side by side as the action's id has them. */
   pair: 0.34,
   /** A parameter's name, the words it is made of, and a plain word that happens to be one. */

@@ -18,7 +18,7 @@ export function windowsOf(items: readonly Item[]): Window[] {
   const short = contentOf(items) <= size + 2;
   if (short) windows.push({ items, weight: whole });
   if (short && items.length <= 4) return windows;
-  for (const clause of clausesOf(items)) {
+  for (const clause of carryVerbs(clausesOf(items))) {
     const asked = askedOf(clause);
     if (clause.length <= size + 1) windows.push({ items: clause, weight: (short ? part : 1) * asked });
     else windows.push(...slide(clause, (short ? part : 1) * asked));
@@ -43,6 +43,18 @@ function clausesOf(items: readonly Item[]): Item[][] {
   return clauses;
 }
 
+/** A clause without a wish of its own goes on with the one before it. */
+function carryVerbs(clauses: readonly Item[][]): readonly Item[][] {
+  let verb: Item | undefined;
+  return clauses.map((clause) => {
+    const own = clause.find((item) => item.verbs || item.acts);
+    if (own) verb = own;
+    if (own || !verb || clause.some((item) => item.asks)) return clause;
+    const { verbs, acts, fuzzy } = verb;
+    return [{ ...(verbs ? { verbs } : {}), ...(acts ? { acts } : {}), fuzzy, start: false, cue: false }, ...clause];
+  });
+}
+
 /** Runs of a few words; each keeps the verb that was said before it in its clause. */
 function slide(clause: readonly Item[], weight: number): Window[] {
   const { size } = WEIGHTS.window;
@@ -50,7 +62,7 @@ function slide(clause: readonly Item[], weight: number): Window[] {
   let verb: Item | undefined;
   for (let at = 0; at + 3 <= clause.length; at++) {
     const before = clause[at - 1];
-    if (before?.verbs) verb = { verbs: before.verbs, fuzzy: before.fuzzy, start: false, cue: false };
+    if (before?.verbs && !verb) verb = { verbs: before.verbs, fuzzy: before.fuzzy, start: false, cue: false };
     if (at + size > clause.length && at > 0) break;
     const run = clause.slice(at, at + size);
     windows.push({ items: verb && !run.some((item) => item.verbs) ? [verb, ...run] : run, weight });
@@ -88,6 +100,9 @@ function headOf(items: readonly Item[]): Item | undefined {
   return head;
 }
 
+/** With several things asked for, `latest` says in which order, not which one. */
+const LATEST = "latest";
+
 /** Groups of a window, each meaning once, and the pairs that stand side by side. */
 export function groupsOf(
   items: readonly Item[],
@@ -97,7 +112,9 @@ export function groupsOf(
   const pairs: Group[] = [];
   const seen = new Set<string>();
   let last: string | undefined;
-  for (const { group, of } of items) {
+  const isMany = headOf(items)?.plural ?? false;
+  for (const { group: said, of } of items) {
+    const group = said && isMany && said.terms[0]?.term === LATEST ? { ...said, weight: said.weight * WEIGHTS.latestOfMany } : said;
     const head = group?.terms[0]?.term;
     if (!group || head === undefined) continue;
     const before = last;

@@ -1,0 +1,107 @@
+import { mkdtempSync, readFileSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import * as z from "zod";
+import type { Facts } from "../../src/catalog/types.ts";
+import { AUDIT_SCHEMA, type AuditLine } from "../../src/executor/audit.ts";
+import { openAudit } from "../../src/executor/audit-file.ts";
+import { createLog } from "../../src/log.ts";
+import { openRoad, type SandboxRoad } from "../support/sandbox-road.ts";
+
+type Json = Record<string, unknown>;
+
+const FACTS: Facts = { user: { id: 2, username: "maria" } };
+const schema = z.fromJSONSchema(AUDIT_SCHEMA as unknown as Parameters<typeof z.fromJSONSchema>[0]);
+
+let road: SandboxRoad | undefined;
+afterEach(() => road?.close());
+
+async function open(identity: "name" | "hash", ...flags: string[]) {
+  const lines: AuditLine[] = [];
+  const audit = { identity, session: "s-1", write: (line: AuditLine) => void lines.push(line) };
+  road = await openRoad({ flags, audit, facts: () => FACTS });
+  const running = road;
+  const run = async (name: string, params: Json) => await running.run(name, params).catch((error: unknown) => error);
+  return { lines, run, sandbox: running.sandbox };
+}
+
+const CREATE = { project_id: "acme/webshop", title: "A title that no audit may hold", description: "nor this text" };
+
+describe("the audit", () => {
+  it("has one line for each action that ran or was refused, shown, asked or failed, and every line fits the published schema", async () => {
+    const { lines, run } = await open("name", "--exclude-tools=branch.delete");
+    await run("issue.create", CREATE);
+    await run("issue.get", { project_id: "acme/webshop", issue_iid: 1 });
+    await run("branch.delete", { project_id: "acme/webshop", branch: "main" });
+    await run("tag.delete", { project_id: "acme/webshop", tag_name: "v1" });
+    await run("issue.get", { project_id: "acme/webshop", issue_iid: 99_999 });
+    await run("issue.get", { project_id: "acme/webshop", issue_id: "seven" });
+    expect(
+      lines.map(({ action, effect, verdict, rule, status, project, iid }) => [action, effect, verdict, rule, status, project, iid]),
+    ).toEqual([
+      ["issue.create", "write", "permitted", undefined, 201, "acme/webshop", undefined],
+      ["issue.get", "read", "permitted", undefined, 200, "acme/webshop", 1],
+      ["branch.delete", "destructive", "refused", "ceiling", "not_permitted", undefined, undefined],
+      ["tag.delete", "destructive", "refused", "confirm", "confirmation_required", "acme/webshop", undefined],
+      ["issue.get", "read", "failed", undefined, 404, "acme/webshop", 99_999],
+      ["issue.get", "read", "refused", undefined, "invalid_params", undefined, undefined],
+    ]);
+    for (const line of lines) {
+      expect(schema.safeParse(line).error?.issues, JSON.stringify(line)).toBeUndefined();
+      expect(line).toMatchObject({ user_id: 2, user_name: "maria", session: "s-1", instance: expect.stringMatching(/^http:/) });
+      expect(line.duration_ms).toBeGreaterThanOrEqual(0);
+    }
+    expect(lines[0]?.request_id).toMatch(/\S{8,}/);
+    expect(JSON.stringify(lines)).not.toMatch(/no audit may hold|nor this text/);
+  });
+
+  it("tells a preview, and the parts of a batch beside the batch", async () => {
+    const { lines, run } = await open("name", "--safe-mode");
+    await run("issue.create", CREATE);
+    await run("batch.run", { calls: [{ action: "issue.get", params: { project_id: 101, issue_iid: 1 } }] });
+    expect(lines.map(({ action, verdict, part }) => [action, verdict, part])).toEqual([
+      ["issue.create", "previewed", undefined],
+      ["issue.get", "permitted", true],
+      ["batch.run", "permitted", undefined],
+    ]);
+  });
+
+  it("can know the user by a hash alone, the same one each time", async () => {
+    const { lines, run } = await open("hash");
+    await run("issue.get", { project_id: 101, issue_iid: 1 });
+    await run("issue.get", { project_id: 101, issue_iid: 2 });
+    for (const line of lines) expect(line).not.toHaveProperty("user_id");
+    expect(JSON.stringify(lines)).not.toContain("maria");
+    expect(lines[0]?.user_hash).toMatch(/^[0-9a-f]{24}$/);
+    expect(lines[1]?.user_hash).toBe(lines[0]?.user_hash);
+  });
+
+  it("is appended to a file that only its owner reads; one that cannot be written stops the start", () => {
+    const file = join(mkdtempSync(join(tmpdir(), "audit-")), "audit.jsonl");
+    const log = createLog({ level: "silent" });
+    const line: AuditLine = {
+      time: new Date(0).toISOString(),
+      instance: "https://gitlab.test",
+      action: "issue.get",
+      effect: "read",
+      verdict: "permitted",
+      status: 200,
+      duration_ms: 1,
+      project: "glpat-abcdefghijklmnop",
+    };
+    for (let start = 0; start < 2; start++) {
+      const audit = openAudit(file, log);
+      audit.write(line);
+      audit.close();
+    }
+    const lines = readFileSync(file, "utf8")
+      .trim()
+      .split("\n")
+      .map((text) => JSON.parse(text) as AuditLine);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatchObject({ action: "issue.get", project: "glpat-[masked]" });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(() => openAudit("/no/such/folder/audit", log)).toThrow(/--audit: \/no\/such\/folder\/audit cannot be written \(ENOENT\)/);
+  });
+});

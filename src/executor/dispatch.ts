@@ -5,7 +5,7 @@ import type { Action, Call, CallContext, Facts, Outcome, Question } from "../cat
 import { BridgeError } from "../errors.ts";
 import { isRaw } from "../policy/call-effects.ts";
 import type { Policy, Verdict } from "../policy/policy.ts";
-import { rawVerdict } from "../policy/raw.ts";
+import { judgeRaw, rawVerdict } from "../policy/raw.ts";
 import type { WriteLimit } from "../policy/write-limit.ts";
 import type { Registry } from "../registry/registry.ts";
 import { type Audit, type AuditedRun, auditRun } from "./audit.ts";
@@ -159,9 +159,8 @@ async function makeReady(parts: RoadParts, { action, request, context, scope, ag
 }
 
 /** Counts a write that goes out. A composite that has begun is let finish: what it sends counts, and is not stopped half-way. */
-function countWrite(parts: RoadParts, call: Call, request: RoadRequest, context: CallContext): void {
-  const { action } = call;
-  if (!parts.writes || action.effect === "read") return;
+function countWrite(parts: RoadParts, { action, effect, context }: AuditedRun, request: RoadRequest): void {
+  if (!parts.writes || effect === "read") return;
   if (!request.part) parts.writes.check(writerOf(context), parts.policy.settings.maxWrites);
   if (action.composite === undefined || action.toolset === "raw") parts.writes.count(writerOf(context));
 }
@@ -170,7 +169,8 @@ async function go(parts: RoadParts, going: Going, run: AuditedRun): Promise<Outc
   const { action, request, context } = going;
   const { call, verdict, confirm, shown } = await makeReady(parts, going);
   run.params = call.params;
-  if (verdict.confirm) run.effect = "destructive";
+  if (isRaw(action)) run.effect = judgeRaw(action, call.params).effect;
+  else if (verdict.confirm) run.effect = "destructive";
   const source = parts.registry.source(action.source);
   if (shown) return { kind: "preview", preview: await source.preview(call, context) };
   if (verdict.confirm) {
@@ -179,7 +179,7 @@ async function go(parts: RoadParts, going: Going, run: AuditedRun): Promise<Outc
     if (question) return { kind: "needs_input", question };
   }
   stopIfCancelled(context.signal);
-  countWrite(parts, call, request, context);
+  countWrite(parts, run, request);
   return await source.run(call, context);
 }
 

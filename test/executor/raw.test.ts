@@ -177,3 +177,16 @@ describe("listed × called", () => {
     expect(await count(CALLS.write)).toBe(write);
   });
 });
+
+describe("the count of writes", () => {
+  it("leaves out requests that read", async () => {
+    const counted: string[] = [];
+    const writes = { check: () => undefined, count: (who: string) => void counted.push(who) };
+    const { run } = recordingRoad(["--allow-raw", "--confirm=off"], undefined, {}, { writes });
+    await run("gitlab.rest", { method: "GET", path: "/projects/1/issues" });
+    expect(counted).toHaveLength(0);
+    await run("gitlab.rest", { method: "POST", path: "/projects/1/issues", body: { title: "x" } });
+    await run("gitlab.rest", { method: "DELETE", path: "/projects/1/issues/1" });
+    expect(counted).toHaveLength(2);
+  });
+});

@@ -28,6 +28,9 @@ interface Row {
   readonly expected: readonly [string, string, string];
 }
 
+/** A request that is still to be written: listed where it may become a read, judged when it is known (test/policy/raw.test.ts). */
+const RAW: Partial<Action> = { id: "gitlab.rest", tool: "run_rest_request", toolset: "raw", composite: "raw_rest" };
+
 const TABLE: readonly Row[] = [
   { flags: [], expected: ["go", "go", "ask"] },
   { flags: ["--confirm=off"], expected: ["go", "go", "go"] },
@@ -74,6 +77,12 @@ const TABLE: readonly Row[] = [
     expected: ["go", "scope", "scope"],
   },
   { flags: ["--read-only", "--allow-toolsets=work_items", "--confirm=off"], expected: ["go", "read_only", "read_only"] },
+  { flags: [], action: RAW, expected: ["raw", "raw", "raw"] },
+  { flags: ["--allow-raw"], action: RAW, expected: ["go", "go", "go"] },
+  { flags: ["--allow-raw", "--read-only"], action: RAW, expected: ["go", "go", "go"] },
+  { flags: ["--allow-raw", "--allow-toolsets=all"], action: RAW, expected: ["ceiling", "ceiling", "ceiling"] },
+  { flags: ["--allow-raw", "--allow-toolsets=raw"], action: RAW, expected: ["go", "go", "go"] },
+  { flags: ["--allow-raw"], action: RAW, facts: { scopes: ["read_user"] }, expected: ["scopes", "scopes", "scopes"] },
 ];
 
 function become(row: Row, effect: Effect): string {
@@ -92,7 +101,7 @@ describe("rules × effects", () => {
 
   it("every rule appears in the table", () => {
     const seen = new Set(TABLE.flatMap((row) => row.expected));
-    expect([...seen].sort()).toEqual(["admin", "ask", "ceiling", "go", "preview", "read_only", "scope", "scopes", "tier"]);
+    expect([...seen].sort()).toEqual(["admin", "ask", "ceiling", "go", "preview", "raw", "read_only", "scope", "scopes", "tier"]);
   });
 });
 

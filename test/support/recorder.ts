@@ -1,6 +1,6 @@
 import { loadActions } from "../../src/catalog/load.ts";
 import type { CallContext, Facts, Outcome } from "../../src/catalog/types.ts";
-import { createRoad, type RoadRequest } from "../../src/executor/dispatch.ts";
+import { createRoad, type RoadParts, type RoadRequest } from "../../src/executor/dispatch.ts";
 import type { Fetch } from "../../src/executor/exchange.ts";
 import { createGitLabSource } from "../../src/executor/gitlab.ts";
 import { createLog } from "../../src/log.ts";
@@ -32,7 +32,7 @@ function toBody(body: unknown): unknown {
 }
 
 /** The real road and the real source of a server with these flags; the network is a record of what would have left. */
-export function recordingRoad(flags: readonly string[] = [], answer: Answer = nothing, facts: Facts = {}) {
+export function recordingRoad(flags: readonly string[] = [], answer: Answer = nothing, facts: Facts = {}, more: Partial<RoadParts> = {}) {
   const sent: Sent[] = [];
   const settings = settingsFor(`--url=${HOST}`, "--token=glpat-of-this-server-1", "--retries=0", ...flags);
   const fetch = (async (input: URL | string, init: RequestInit = {}) => {
@@ -48,9 +48,10 @@ export function recordingRoad(flags: readonly string[] = [], answer: Answer = no
     policy,
     facts: () => facts,
     normalize: (context) => ({ instance: HOST, ...source.people(context) }),
+    ...more,
   });
   const context: CallContext = { principal: { instance: HOST }, signal: new AbortController().signal, canAsk: false, meta: {} };
-  const run = (name: string, params: unknown, more: Partial<RoadRequest> = {}): Promise<Outcome> =>
-    road.run({ name, params, ...more }, context);
+  const run = (name: string, params: unknown, own: Partial<RoadRequest> = {}): Promise<Outcome> =>
+    road.run({ name, params, ...own }, context);
   return { run, sent, policy, registry, settings, actions: loadActions() };
 }

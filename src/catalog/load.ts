@@ -15,7 +15,7 @@ let actions: readonly Action[] | undefined;
 /** All actions of our own catalog, in file order. Read on first use: the first answers of a server need none of it. */
 export function loadActions(): readonly Action[] {
   actions ??= TOOLSETS.flatMap(({ name }) =>
-    readData<ActionRow[]>(name).map((row): Action => Object.freeze({ ...row, toolset: name, source: GITLAB })),
+    readData<ActionRow[]>(name).map((row): Action => Object.assign(row, { toolset: name, source: GITLAB })),
   );
   return actions;
 }

@@ -13,7 +13,8 @@ function paramLine(name: string, param: Param): string {
   return `- \`${name}\` (${marks}): ${param.about ?? paramText(name) ?? ""}`;
 }
 
-function actionSection(action: Action): string {
+/** What the reference says of one action. */
+export function actionSection(action: Action): string {
   const routes = routesOf(action).map(([method, path]) => `\`${method} ${path}\``);
   const facts = [
     action.effect,

@@ -228,8 +228,8 @@ function itemNames(paths: readonly string[]): Map<string, Set<string>> {
 }
 
 /** A row of the behaviour table for every route of the catalog, made from the rows alone. Hand-written rows go over them. */
-export function genericBehaviours(explicit: readonly Behaviour[]): Behaviour[] {
-  const pairs = loadActions().flatMap((action) => routesOf(action).map((route) => ({ action, route })));
+export function genericBehaviours(explicit: readonly Behaviour[], actions: readonly Action[] = loadActions()): Behaviour[] {
+  const pairs = actions.flatMap((action) => routesOf(action).map((route) => ({ action, route })));
   const all = [...pairs.map(({ route }) => route), ...explicit.map(({ method, path }) => [method, path] as const)];
   const context: Context = {
     explicit: createRouter(explicit),

@@ -12,6 +12,7 @@ const copyData = {
       for (const file of readdirSync(folder)) cpSync(`${folder}/${file}`, `dist/data/${file}`);
     }
     cpSync("fixtures/sandbox", "dist/fixtures/sandbox", { recursive: true });
+    for (const name of ["graphql", "graphql-newer"]) cpSync(`fixtures/facts/${name}.graphql`, `dist/fixtures/facts/${name}.graphql`);
   },
 };
 

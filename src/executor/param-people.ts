@@ -60,7 +60,11 @@ export async function resolvePeople(action: Action, values: Map<string, unknown>
   for (const [name, value] of values) {
     const param = Object.hasOwn(action.params, name) ? action.params[name] : undefined;
     if (!param) continue;
-    const how = USER_ID.test(name) ? toId : /_usernames?$|^usernames?$/.test(name) && param.in === "query" ? toUsername : undefined;
+    const how = USER_ID.test(name)
+      ? toId
+      : /_usernames?$|^usernames?$/.test(name) && (param.in === "query" || action.graphql !== undefined)
+        ? toUsername
+        : undefined;
     if (how) values.set(name, await turn(value, name, param, people, problems, how));
   }
 }

@@ -14,7 +14,7 @@ import { createWriteLimit, type WriteLimit } from "./policy/write-limit.ts";
 import { atConnect, type Unrecognized, unrecognizedNames } from "./registry/choice.ts";
 import { requireSense } from "./registry/contradictions.ts";
 import { createRegistry, type Registry } from "./registry/registry.ts";
-import { createSession } from "./registry/session.ts";
+import { createSession, type Session } from "./registry/session.ts";
 import { createAsker } from "./surface/ask.ts";
 import type { ConnectedUpstreams, Connection, FactSource, Link } from "./surface/connection.ts";
 import { createServer } from "./surface/server.ts";
@@ -248,7 +248,10 @@ function connectionFor(shared: Shared, { wishes, instance, gate, key = randomByt
     return gate ? { run: (request, context) => gate(context, () => road.run(request, context)) } : road;
   });
   const choice = { toolsets: chosen, tools: settings.tools, level: style.level };
-  const session = createSession(() => atConnect(registry, choice).filter((action) => policy.permits(action, {})), settings.settle);
+  const permitted = (action: Action) => policy.permits(action, {});
+  const switches = createSession(() => atConnect(registry, choice).filter(permitted), settings.settle);
+  // Limits may become tighter while a client is connected: what is on and no longer permitted is not listed.
+  const session: Session = { ...switches, on: () => switches.on().filter(permitted) };
   const { version, upstreams } = options;
   const follower = createFollower(registry, policy, session);
   const connection: Connection = {

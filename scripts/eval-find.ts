@@ -1,95 +1,144 @@
-import { readFileSync } from "node:fs";
+/**
+ * Measures find and writes docs/find-quality.md.
+ * `--misses` prints what the tune half misses (never another set), `--ablation` what each part gains.
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { loadActions } from "../src/catalog/load.ts";
-import type { Action } from "../src/catalog/types.ts";
-import { createFinder } from "../src/discovery/find.ts";
-import { isHeldOut, readCases } from "./find-cases.ts";
+import { createFinder, type Finder } from "../src/discovery/find.ts";
+import { ablate } from "./find-ablation.ts";
+import { answerTokens } from "./find-answers.ts";
+import { type Case, isHeldOut, readCases, readGarbled } from "./find-cases.ts";
+import { type Judged, judge, percentile, type Tally, tallyBy } from "./find-score.ts";
 
-interface Tally {
-  n: number;
-  one: number;
-  five: number;
-  mrr: number;
-  confident: number;
-  sure: number;
-}
+const REPORT = new URL("../docs/find-quality.md", import.meta.url);
+const permitted = () => true;
+const flags = new Set(process.argv.slice(2));
 
 const share = (part: number, whole: number) => (whole === 0 ? "-" : (part / whole).toFixed(2));
-const percentile = (sorted: readonly number[], p: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? 0;
 
-function main(): void {
-  const extra = process.env.FIND_ROWS;
-  const own = loadActions();
-  const known = new Set(own.map(({ id }) => id));
-  const more = extra ? (JSON.parse(readFileSync(extra, "utf8")) as Action[]).filter(({ id }) => !known.has(id)) : [];
-  const actions: readonly Action[] = [...own, ...more.map((row) => ({ ...row, source: "gitlab" }))];
-  const ids = new Set(actions.map(({ id }) => id));
-  const show = process.env.FIND_SHOW;
-  const finder = createFinder(() => actions);
-  const permitted = () => true;
-  const started = performance.now();
-  finder.find("warm up", { permitted });
-  const ready = performance.now() - started;
-  const rows = new Map<string, Tally>();
-  const times: number[] = [];
-  const fresh = process.env.FIND_SET;
-  const cases = readCases(fresh ?? "queries").filter((one) => one.ids.some((id) => ids.has(id)));
-  for (const one of cases) {
-    const half = fresh ?? (isHeldOut(one.query) ? "held-out" : "tune");
-    const at = performance.now();
-    const answer = finder.find(one.query, { permitted, limit: 20, explain: true });
-    times.push(performance.now() - at);
-    const rank = answer.results.findIndex(({ action }) => one.ids.includes(action.id)) + 1;
-    for (const key of [
-      `${half} all`,
-      `${half} ${one.lang === "en" ? "en" : "other"}`,
-      ...(one.lang === "en" ? [`${half} en ${one.kind}`] : [`${half} other ${one.lang}`]),
-    ]) {
-      const tally = rows.get(key) ?? { n: 0, one: 0, five: 0, mrr: 0, confident: 0, sure: 0 };
-      tally.n++;
-      if (rank === 1) tally.one++;
-      if (rank > 0 && rank <= 5) tally.five++;
-      if (rank > 0) tally.mrr += 1 / rank;
-      if (answer.confident) tally.confident++;
-      if (answer.confident && rank === 1) tally.sure++;
-      rows.set(key, tally);
-    }
-    if (show && (show === half || show === "all") && rank !== 1)
-      console.log(
-        `${rank || "-"} [${one.lang} ${one.kind}] ${one.query.slice(0, 90)} -> want ${one.ids[0]}; got ${answer.results
-          .slice(0, 3)
-          .map(({ action, score, why }) => `${action.id} ${score} (${why?.join(",")})`)
-          .join("; ")}`,
-      );
-  }
-  console.log("half and kind            n    @1    @5    MRR   confident  right when confident");
-  for (const [key, { n, one, five, mrr, confident, sure }] of [...rows].sort(([a], [b]) => (a < b ? -1 : 1)))
-    console.log(
-      key.padEnd(22),
-      String(n).padStart(4),
-      share(one, n).padStart(6),
-      share(five, n).padStart(6),
-      (mrr / n).toFixed(2).padStart(6),
-      share(confident, n).padStart(8),
-      share(sure, confident).padStart(10),
-    );
-  const garbled = JSON.parse(readFileSync(new URL("../fixtures/find/garbled.json", import.meta.url), "utf8")) as string[];
-  const unsafe = garbled.filter((query) => finder.find(query, { permitted }).results[0]?.action.effect === "destructive");
-  console.log(`garbled with a destructive action first: ${unsafe.length} of ${garbled.length}`, unsafe);
-  const long = `${"We looked at the dashboards, talked to the vendor and wrote it all down in the minutes, as always. ".repeat(19)}Now list the failed jobs of the last pipeline.`;
-  for (let round = 0; round < 20; round++)
-    for (const query of [...cases.map((one) => one.query), long, long, long, long]) {
-      const at = performance.now();
-      finder.find(query, { permitted });
-      times.push(performance.now() - at);
-    }
-  const sorted = times.sort((a, b) => a - b);
-  const longAt = performance.now();
-  for (let round = 0; round < 50; round++) finder.find(long, { permitted });
-  const longTime = (performance.now() - longAt) / 50;
-  console.log(
-    `${actions.length} actions; first answer ${ready.toFixed(1)} ms; find p50 ${percentile(sorted, 0.5).toFixed(2)} ms, p99 ${percentile(sorted, 0.99).toFixed(2)} ms; ${long.length} characters ${longTime.toFixed(2)} ms`,
-  );
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
 }
 
-main();
+/** Time until the first answer, and the memory that the index keeps. */
+function build(): { readonly finder: Finder; readonly readyMs: number; readonly megabytes: number } {
+  const actions = loadActions();
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  const finder = createFinder(() => actions);
+  const at = performance.now();
+  finder.find("warm up", { permitted });
+  const readyMs = performance.now() - at;
+  collectGarbage();
+  return { finder, readyMs, megabytes: (process.memoryUsage().heapUsed - before) / 2 ** 20 };
+}
+
+/** Latency in milliseconds over all queries and over inputs made to be slow. */
+function latency(finder: Finder, queries: readonly string[]): Readonly<Record<string, string>> {
+  const time = (query: string) => {
+    const at = performance.now();
+    finder.find(query, { permitted });
+    return performance.now() - at;
+  };
+  const prose = "We looked at the dashboards, talked to the vendor and wrote it all down in the minutes, as always. ";
+  const long = `${prose.repeat(19)}Now list the failed jobs of the last pipeline.`;
+  for (const query of queries) time(query);
+  const times = Array.from({ length: 5 }, () => queries.map(time)).flat();
+  const longs = Array.from({ length: 60 }, () => time(long));
+  const words = Array.from({ length: 60 }, (_, at) => time(String.fromCharCode(97 + (at % 26)).repeat(at) + "x".repeat(2_000)));
+  return {
+    "all queries": `p50 ${percentile(times, 0.5).toFixed(2)}, p99 ${percentile(times, 0.99).toFixed(2)}`,
+    [`${long.length} characters of prose`]: `p50 ${percentile(longs, 0.5).toFixed(2)}, p99 ${percentile(longs, 0.99).toFixed(2)}`,
+    "one word of 2,000 characters": `p50 ${percentile(words, 0.5).toFixed(2)}, p99 ${percentile(words, 0.99).toFixed(2)}`,
+  };
+}
+
+const line = (name: string, { n, one, five, mrr, confident, sure }: Tally) =>
+  `| ${name} | ${n} | ${share(one, n)} | ${share(five, n)} | ${share(mrr, n)} | ${share(confident, n)} | ${share(sure, confident)} |`;
+
+function table(judged: readonly Judged[]): string[] {
+  const tallies = tallyBy(judged, ({ lang, kind }) => (lang === "en" ? ["English", `· ${kind}`] : ["other languages", `· ${lang}`]));
+  const order = ["English", ...judged.filter(({ case: { lang } }) => lang === "en").map(({ case: { kind } }) => `· ${kind}`)];
+  const rest = ["other languages", ...judged.filter(({ case: { lang } }) => lang !== "en").map(({ case: { lang } }) => `· ${lang}`)];
+  const names = [...new Set([...order, ...rest])];
+  return [
+    "| | n | @1 | @5 | MRR | confident | right when confident |",
+    "|---|---|---|---|---|---|---|",
+    ...names.flatMap((name) => {
+      const tally = tallies.get(name);
+      return tally ? [line(name, tally)] : [];
+    }),
+  ];
+}
+
+function showMisses(finder: Finder, judged: readonly Judged[]): void {
+  for (const { case: one, rank } of judged.filter((miss) => miss.rank !== 1)) {
+    const { results } = finder.find(one.query, { permitted, limit: 3, explain: true });
+    const got = results.map(({ action, score, why }) => `${action.id} ${score} (${why?.join(",")})`).join("; ");
+    console.log(`${rank || "-"} [${one.lang} ${one.kind}] ${one.query.slice(0, 90)} -> want ${one.ids[0]}; got ${got}`);
+  }
+}
+
+const ABLATION = "## What each part gains";
+
+/** The table of the last run with `--ablation`, which takes longer. */
+function lastAblation(): string {
+  const text = existsSync(REPORT) ? readFileSync(REPORT, "utf8") : "";
+  const at = text.indexOf(ABLATION);
+  return at < 0 ? "" : text.slice(at);
+}
+
+async function main(): Promise<void> {
+  const { finder, readyMs, megabytes } = build();
+  const actions = loadActions();
+  const ids = new Set(actions.map(({ id }) => id));
+  const known = (cases: readonly Case[]) => cases.filter((one) => one.ids.some((id) => ids.has(id)));
+  const own = known(readCases("queries"));
+  const sets: Record<string, readonly Case[]> = {
+    tune: own.filter(({ query }) => !isHeldOut(query)),
+    "held-out": own.filter(({ query }) => isHeldOut(query)),
+    blind: known(readCases("blind")),
+  };
+  const judged = Object.entries(sets).map(([name, cases]) => [name, cases.map((one) => judge(finder, one))] as const);
+  if (flags.has("--misses")) showMisses(finder, judged[0]?.[1] ?? []);
+  const garbled = readGarbled();
+  const unsafe = garbled.filter((query) => finder.find(query, { permitted }).results[0]?.action.effect === "destructive");
+  const queries = own.map(({ query }) => query);
+  const report = [
+    "# How well find finds",
+    "",
+    "Written by `npm run eval:find`. The queries of `fixtures/find/queries.json` are split by a fixed rule (a hash of the query): word lists",
+    "and weights may be fitted on *tune* only. Both halves come from one author, who also wrote the word lists, so *held-out* flatters.",
+    "*Blind* (`blind.json`) was written by another author who saw neither; nobody who works on find reads its single queries.",
+    "",
+    ...judged.filter(([, list]) => list.length > 0).flatMap(([name, list]) => [`## ${name}`, "", ...table(list), ""]),
+    "## Safety, size, speed",
+    "",
+    `- Garbled queries that put a destructive action first: ${unsafe.length} of ${garbled.length}.`,
+    `- Tokens of the answer (o200k): ${Object.entries(await answerTokens(queries))
+      .map(([name, value]) => `${name} ${value}`)
+      .join(", ")}.`,
+    `- ${actions.length} actions; first answer after ${readyMs.toFixed(0)} ms; the index keeps ${megabytes.toFixed(1)} MB.`,
+    ...Object.entries(latency(finder, queries)).map(([name, value]) => `- Milliseconds, ${name}: ${value}.`),
+    "",
+  ];
+  const ablation = flags.has("--ablation")
+    ? [
+        ABLATION,
+        "",
+        "Held-out half; one part switched off at a time (`npm run eval:find -- --ablation`).",
+        "",
+        ...ablate(actions, sets["held-out"] ?? []),
+        "",
+      ].join("\n")
+    : lastAblation();
+  const text = `${report.join("\n")}${ablation === "" ? "" : `\n${ablation}`}`;
+  writeFileSync(REPORT, text);
+  console.log(text, unsafe);
+}
+
+await main();

@@ -18,8 +18,7 @@ interface OtherForm {
 
 const fileOf = (name: string) => new URL(`../fixtures/find/${name}.json`, import.meta.url);
 
-const toCase = (row: Case | OtherForm): Case =>
-  "q" in row ? { kind: row.kind, lang: row.lang, query: row.q, ids: row.want } : row;
+const toCase = (row: Case | OtherForm): Case => ("q" in row ? { kind: row.kind, lang: row.lang, query: row.q, ids: row.want } : row);
 
 export function readCases(name: string): Case[] {
   const file = fileOf(name);

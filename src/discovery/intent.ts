@@ -42,8 +42,7 @@ const KINDS: Readonly<Record<Exclude<VerbClass, "act">, string>> = {
     "revoke unshare unlink detach deny reject purge erase unprotect unsubscribe unstar unfollow unassign unschedule withdraw drop forget disable stop cancel decline",
 };
 
-const kindsOf = (word: string): VerbClass[] =>
-  VERB_CLASSES.filter((verb) => verb !== "act" && ` ${KINDS[verb]} `.includes(` ${word} `));
+const kindsOf = (word: string): VerbClass[] => VERB_CLASSES.filter((verb) => verb !== "act" && ` ${KINDS[verb]} `.includes(` ${word} `));
 
 export interface DocVerb {
   readonly verb: VerbClass;
@@ -62,7 +61,8 @@ export function verbOf(action: Action): DocVerb {
   const first = parts[0] ?? "";
   const tool = action.tool.split(/[_\-.]/)[0] ?? "";
   const named = CLASSES[last] ? last : CLASSES[first] ? first : undefined;
-  if (named) return { verb: CLASSES[named] ?? "act", kinds: [], words: [...new Set([named, CLASSES[tool] ? tool : named])], specific: false };
+  if (named)
+    return { verb: CLASSES[named] ?? "act", kinds: [], words: [...new Set([named, CLASSES[tool] ? tool : named])], specific: false };
   const verb = CLASSES[tool];
   if (verb) return { verb, kinds: [], words: [tool], specific: false };
   return { verb: "act", kinds: [...new Set([first, last, tool].flatMap(kindsOf))], words: [...new Set([...parts, tool])], specific: true };

@@ -112,7 +112,13 @@ function toTerms(choices: readonly string[]): Group["terms"] {
 function push(draft: Draft, value: string, said: Said): void {
   for (const part of value.split(" ")) {
     if (part === "-" || part === "") continue;
-    const mark = { fuzzy: said.word.fuzzy, start: draft.clause, cue: draft.cue, ...(draft.demands ? { demands: true } : {}), ...(draft.of ? { of: true } : {}) };
+    const mark = {
+      fuzzy: said.word.fuzzy,
+      start: draft.clause,
+      cue: draft.cue,
+      ...(draft.demands ? { demands: true } : {}),
+      ...(draft.of ? { of: true } : {}),
+    };
     const isOpen = draft.start;
     draft.of = false;
     draft.start = false;
@@ -133,7 +139,8 @@ function push(draft: Draft, value: string, said: Said): void {
     const faint = said.faint ? { faint: true } : {};
     const group =
       terms.length > 0 ? { group: { terms: toTerms(terms), said: said.text, fuzzy: said.word.fuzzy, weight, ...past, ...faint } } : {};
-    const acts = !isHushed && (isOpen || draft.foreign) && !said.past && !said.faint && draft.lexicon.acts(group.group?.terms[0]?.term ?? "");
+    const acts =
+      !isHushed && (isOpen || draft.foreign) && !said.past && !said.faint && draft.lexicon.acts(group.group?.terms[0]?.term ?? "");
     draft.items.push({
       ...mark,
       ...group,

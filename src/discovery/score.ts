@@ -134,7 +134,8 @@ const fitsOf = (wish: Wish): number[] => VERB_CLASSES.flatMap((verb) => EFFECTS.
 function kindFit({ kind, verb }: Doc, fits: readonly number[], { verbs }: Wish): number {
   let fit = fits[kind] ?? 1;
   if (verbs.size === 0) return fit;
-  for (const one of verb.kinds) fit = Math.max(fit, WEIGHTS.intent.kind * (fits[VERB_CLASSES.indexOf(one) * EFFECTS.length + (kind % EFFECTS.length)] ?? 0));
+  for (const one of verb.kinds)
+    fit = Math.max(fit, WEIGHTS.intent.kind * (fits[VERB_CLASSES.indexOf(one) * EFFECTS.length + (kind % EFFECTS.length)] ?? 0));
   return fit;
 }
 

@@ -32,7 +32,11 @@ const APOSTROPHE = /['’]/;
 const BRANDS = /Git(?:Hub|Lab|Ops|Guardian|ea)|BitBucket|DevOps|TeamCity|YouTrack|ClickUp|GraphQL|ChatOps|TypeScript|JavaScript/g;
 
 /** Camel case comes apart, then case goes. */
-const apart = (text: string) => text.replace(BRANDS, (name) => name.toLowerCase()).replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase();
+const apart = (text: string) =>
+  text
+    .replace(BRANDS, (name) => name.toLowerCase())
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .toLowerCase();
 
 function accents(text: string): string {
   return text

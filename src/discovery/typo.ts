@@ -1,3 +1,5 @@
+import { WEIGHTS } from "./weights.ts";
+
 /**
  * Edit distance with swapped neighbours as one edit, given up as soon as it must exceed `limit`.
  * @returns the distance, or `limit + 1`
@@ -66,7 +68,7 @@ function ones(bits: number): number {
 }
 
 /** Short words bear one edit, longer ones two. */
-const allowed = (length: number, bold: boolean) => (length < (bold ? 5 : 7) ? 1 : 2);
+const allowed = (length: number, bold: boolean) => (length < (bold ? 5 : 7) ? WEIGHTS.typo.short : WEIGHTS.typo.long);
 
 const CACHE = 2_000;
 

@@ -56,6 +56,8 @@ export const WEIGHTS = {
   hushed: 0.4,
   /** What is left of `latest` where several were asked for. */
   latestOfMany: 0.2,
+  /** Edits that a typing mistake may be away, in short words and in longer ones. */
+  typo: { short: 1, long: 2 },
   /** Two terms side by side as the action's id has them. */
   pair: 0.34,
   /** A parameter's name, the words it is made of, and a plain word that happens to be one. */

@@ -74,7 +74,12 @@ function slide(clause: readonly Item[], weight: number): Window[] {
 export function wishOf(items: readonly Item[]): Wish {
   const verbs = new Set(mainVerbs(items));
   if (verbs.has("list")) verbs.delete("get");
-  return { verbs, asks: items.some((item) => item.asks), plural: headOf(items)?.plural ?? false, demands: items.some((item) => item.demands) };
+  return {
+    verbs,
+    asks: items.some((item) => item.asks),
+    plural: headOf(items)?.plural ?? false,
+    demands: items.some((item) => item.demands),
+  };
 }
 
 /** What is to be done is said first; verbs further on tell of the thing (`a hook that posts events`). */

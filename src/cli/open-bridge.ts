@@ -6,6 +6,7 @@ import type { Loaded } from "../config/load.ts";
 import type { Log } from "../log.ts";
 import type { Limits } from "../policy/narrow.ts";
 import { VERSION } from "../version.ts";
+import type { Upstreams } from "../upstreams/open.ts";
 import type { Host } from "./run.ts";
 
 function readText(path: string): string {
@@ -48,9 +49,20 @@ async function auditOf({ settings }: Loaded, log: Log) {
 
 /** Other MCP servers; their room is loaded only where there are some. @throws SettingsError */
 async function upstreamsOf(settings: Limits, host: Host, log: Log) {
-  if (settings.upstreams === undefined && !settings.gitlabMcp) return {};
+  if (settings.upstreams === undefined && !settings.gitlabMcp) return { upstreams: undefined };
   const { openUpstreamsFor } = await import("./open-upstreams.ts");
   return { upstreams: openUpstreamsFor(settings, host, log) };
+}
+
+/** A name in the settings that only another server can know is looked for there before it counts as a mistake. */
+async function sensible<T>(upstreams: Upstreams | undefined, make: () => T): Promise<T> {
+  if (!upstreams) return make();
+  try {
+    return make();
+  } catch {
+    await upstreams.ready();
+    return make();
+  }
 }
 
 /** The bridge as a command starts it: under its policy file, with its audit, secrets below the user's own directory. */
@@ -58,7 +70,9 @@ export async function openBridge(loaded: Loaded, host: Host, log: Log): Promise<
   const [settings, audit] = await Promise.all([limitsOf(loaded), auditOf(loaded, log)]);
   const secretsDirectory = join(host.home, ".gitlab-toolset-bridge", "secrets");
   const upstreams = await upstreamsOf(settings, host, log);
-  const bridge = createBridge({ settings, log, version: VERSION, cwd: host.cwd, secretsDirectory, ...audit, ...upstreams });
+  const bridge = await sensible(upstreams.upstreams, () =>
+    createBridge({ settings, log, version: VERSION, cwd: host.cwd, secretsDirectory, ...audit, ...upstreams }),
+  );
   followPolicy(loaded, bridge, host);
   return bridge;
 }

@@ -92,7 +92,7 @@ function unknownKey(name: string, key: string, known: readonly string[]): never 
 function check(value: unknown): z.output<typeof fileSchema> {
   const result = fileSchema.safeParse(value);
   if (result.success) return result.data;
-  const issue = result.error.issues[0];
+  const issue = result.error.issues.find(({ code }) => code === "unrecognized_keys") ?? result.error.issues[0];
   const path = (issue?.path ?? []).map(String);
   const where = path.length > 0 ? path.join(".") : "the file";
   if (issue?.code === "unrecognized_keys")

@@ -55,13 +55,25 @@ export function gate(transport: Transport, now: () => number = Date.now): Gate {
     return send(message, options);
   };
   let handler: Transport["onmessage"];
+  // The SDK hands notifications on a moment later than answers: an answer right behind a progress would overtake it.
+  let told = false;
+  const deliver = (message: Message, run: () => void) => {
+    if (message.method === "notifications/progress") {
+      told = true;
+      setImmediate(() => {
+        told = false;
+      });
+    }
+    if (told && message.method === undefined) setImmediate(run);
+    else run();
+  };
   Object.defineProperty(transport, "onmessage", {
     configurable: true,
     get: () => handler,
     set(next: Transport["onmessage"]) {
       handler = (message, extra) => {
         const passed = clean(message as Message);
-        if (passed) next?.(passed as JSONRPCMessage, extra);
+        if (passed) deliver(passed, () => next?.(passed as JSONRPCMessage, extra));
       };
     },
   });

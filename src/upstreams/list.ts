@@ -1,7 +1,7 @@
 import { cleanTool, type UpstreamTool } from "./clean.ts";
 import type { Live } from "./client.ts";
 
-const MOST_PAGES = 200;
+const MOST_PAGES = 1_000;
 const MOST_TOOLS = 5_000;
 /** All pages together. */
 const LONGEST = 60_000;

@@ -109,9 +109,27 @@ function effectOfMethod(method: string): Effect {
   return method === "DELETE" ? "destructive" : "write";
 }
 
+/** Names that would make someone else the caller. */
+const CREDENTIALS: Readonly<Record<"query" | "body", readonly string[]>> = {
+  query: ["sudo", "private_token", "access_token", "job_token"],
+  body: ["sudo", "private_token"],
+};
+
+function refuseCredentials(params: Params): void {
+  for (const place of ["query", "body"] as const) {
+    const name = Object.keys(asObject(params[place])).find((key) => CREDENTIALS[place].includes(key.replace(/\[.*$/, "").toLowerCase()));
+    if (name === undefined) continue;
+    const hint = "Nothing was sent. Requests go out with the token of this server or of the caller; leave it out.";
+    throw new BridgeError("invalid_params", `${place}: ${name} cannot be given`, hint, {
+      fields: { [`${place}.${name}`]: "cannot be given" },
+    });
+  }
+}
+
 function judgeRest(params: Params): RawCall {
   const method = String(params.method).toUpperCase();
   const path = checkPath(params.path);
+  refuseCredentials(params);
   const like = routesLike(method, path);
   const rows = [...new Set(like.map(({ action }) => action))];
   const fields = { ...asObject(params.query), ...asObject(params.body) };

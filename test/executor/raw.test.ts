@@ -15,12 +15,12 @@ describe("a REST request that the caller wrote", () => {
     await run("gitlab.rest", {
       method: "POST",
       path: "/projects/a%2Fb/issues",
-      query: { sudo: "x", labels: ["one", "two"] },
+      query: { scope: "x", labels: ["one", "two"] },
       body: { myKey: { camelCase: [1, "ü"] } },
     });
     expect(sent).toHaveLength(1);
     expect(sent[0]?.method).toBe("POST");
-    expect(sent[0]?.url.href).toBe("https://gitlab.test/api/v4/projects/a%2Fb/issues?sudo=x&labels%5B%5D=one&labels%5B%5D=two");
+    expect(sent[0]?.url.href).toBe("https://gitlab.test/api/v4/projects/a%2Fb/issues?scope=x&labels%5B%5D=one&labels%5B%5D=two");
     expect(sent[0]?.body).toEqual({ myKey: { camelCase: [1, "ü"] } });
   });
 

@@ -74,6 +74,19 @@ describe("a REST request that the caller wrote", () => {
     expect(effectOf("DELETE", "/novelties/7")).toBe("destructive");
   });
 
+  it("is sent as no one else", () => {
+    for (const more of [
+      { query: { sudo: "root" } },
+      { query: { "SUDO[]": "root" } },
+      { query: { private_token: "x" } },
+      { query: { access_token: "x" } },
+      { body: { sudo: 1 } },
+      { body: { private_token: "x" } },
+    ])
+      expect(() => judged("GET", "/user", more), JSON.stringify(more)).toThrowError(/cannot be given/);
+    expect(effectOf("PUT", "/projects/1/integrations/x", { body: { access_token: "x" } })).toBe("write");
+  });
+
   it("takes the worst of all that it may be", () => {
     expect(idsOf("GET", "/projects/1/members/all").sort()).toEqual(["member.all_list", "member.get"].sort());
     for (const [method, path] of [

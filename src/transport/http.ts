@@ -116,6 +116,8 @@ export async function serveOverHttp(options: HttpOptions): Promise<HttpServer> {
   const { settings, log } = options;
   const { endpoint, routes, held, sweep } = build(options);
   const server = createNodeServer(routes, log);
+  // What the first call needs is loaded before the first client comes: nobody waits for it.
+  await options.bridge.connect({ wishes: {}, gate: (_context, run) => run() }).runner();
   const port = await listen(server, settings.port, settings.host);
   const metrics = settings.metricsPort === undefined ? undefined : createMetricsServer(routes, log);
   const metricsPort = metrics ? await listen(metrics, settings.metricsPort ?? 0, settings.host) : undefined;

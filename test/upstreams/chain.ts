@@ -1,7 +1,6 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { type Bridge, createBridge } from "../../src/app.ts";
 import { loadActions } from "../../src/catalog/load.ts";
-import { openUpstreamsFor } from "../../src/cli/open-upstreams.ts";
 import { createLog, type Log } from "../../src/log.ts";
 import type { Connection } from "../../src/surface/connection.ts";
 import { ENTRY_TOOLS } from "../../src/surface/entry.ts";
@@ -92,7 +91,7 @@ async function connectClient(bridge: Bridge, person?: (message: string) => "acce
 export function openChain(
   mcpServers: Record<string, unknown>,
   flags: readonly string[] = [],
-  options: { single?: boolean; env?: Record<string, string> } = {},
+  options: { single?: boolean; env?: Record<string, string>; gitlabMcp?: { instance: string; token?: string } } = {},
 ): Chain {
   const lines: string[] = [];
   const log: Log = createLog({ level: "warn", write: (line) => lines.push(line) });
@@ -101,6 +100,7 @@ export function openChain(
   const ids = new Set(loadActions().map(({ id }) => id));
   const upstreams = openUpstreams({
     file: { mcpServers },
+    ...(options.gitlabMcp ? { gitlabMcp: options.gitlabMcp } : {}),
     env: { PATH: process.env.PATH ?? "", ...options.env },
     version: "0.0.0",
     log,
@@ -126,5 +126,3 @@ export function openChain(
     },
   };
 }
-
-export { openUpstreamsFor };

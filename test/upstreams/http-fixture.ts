@@ -1,0 +1,34 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { FIXTURES } from "./chain.ts";
+
+export interface HttpFixture {
+  readonly url: string;
+  readonly port: number;
+  readonly child: ChildProcess;
+  /** Headers of all requests so far. */
+  log(): Promise<readonly Record<string, string>[]>;
+  kill(): Promise<void>;
+}
+
+/** A fixture over HTTP as a process of its own. */
+export async function startHttpFixture(kind: "legacy" | "modern" | "sse" | "gitlab", port = 0): Promise<HttpFixture> {
+  const child = spawn(process.execPath, [`${FIXTURES}http.mjs`], {
+    env: { PATH: process.env.PATH ?? "", KIND: kind, PORT: String(port) },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const address = await new Promise<string>((resolve, reject) => {
+    child.stdout?.once("data", (chunk: Buffer) => resolve(chunk.toString("utf8").trim()));
+    child.once("exit", (code) => reject(new Error(`the fixture ended with ${code}`)));
+  });
+  return {
+    url: `${address}${kind === "gitlab" ? "/api/v4/mcp" : "/mcp"}`,
+    port: Number(new URL(address).port),
+    child,
+    log: async () => (await (await fetch(`${address}/log`)).json()) as readonly Record<string, string>[],
+    async kill() {
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}

@@ -39,7 +39,7 @@ describe("token budgets of the first list", () => {
   it("each toolset's essential tools ≤ 4,000", () => {
     const { registry } = connectionFor();
     for (const { name } of registry.toolsets()) {
-      const own = sent("--admin", `--toolsets=${name}`)
+      const own = sent("--admin", "--allow-raw", `--toolsets=${name}`)
         .slice(5)
         .filter((tool) => tool._meta?.["com.gitlab/toolset"] === name);
       expect(own.length, name).toBeGreaterThan(0);
@@ -49,7 +49,7 @@ describe("token budgets of the first list", () => {
   });
 
   it("list_available_toolsets: 40 toolsets ≤ 1,200 in either form, as one who may use all sees them", async () => {
-    const connection = connectionFor("--admin");
+    const connection = connectionFor("--admin", "--allow-raw");
     expect(connection.registry.toolsets().length).toBeGreaterThanOrEqual(40);
     const answer = await listAvailableToolsets.run({}, entryCall(connection));
     const { text, json } = answer as { text: string; json: unknown };
@@ -58,7 +58,7 @@ describe("token budgets of the first list", () => {
   });
 
   it("get_toolset_tools: ≤ 2,000 in either form for every toolset, unless schemas are asked for", async () => {
-    const connection = connectionFor("--admin");
+    const connection = connectionFor("--admin", "--allow-raw");
     for (const { name } of connection.registry.toolsets()) {
       for (const detail of ["names", "summary"]) {
         const { text, json } = (await getToolsetTools.run({ toolset: name, detail }, entryCall(connection))) as {
@@ -72,12 +72,12 @@ describe("token budgets of the first list", () => {
   });
 
   it("enable_toolset: ≤ 600 where the client refreshed, ≤ 4,500 otherwise, in either form", async () => {
-    for (const { name } of connectionFor("--admin").registry.toolsets()) {
+    for (const { name } of connectionFor("--admin", "--allow-raw").registry.toolsets()) {
       for (const [refreshes, cap] of [
         [true, 600],
         [false, 4_500],
       ] as const) {
-        const plain = connectionFor("--admin", "--settle=0");
+        const plain = connectionFor("--admin", "--allow-raw", "--settle=0");
         const connection = { ...plain, facts: { known: () => ({}), learn: async () => ({}) } };
         const { text, json } = (await enableToolset.run({ toolset: name }, entryCall(connection, refreshes))) as {
           text: string;

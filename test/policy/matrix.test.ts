@@ -130,7 +130,7 @@ describe("listed × called, over every action", { timeout: 120_000 }, () => {
   });
 
   it("several in one go, nothing but reads leaves, whatever stands in it", async () => {
-    for (const flags of [[], ["--safe-mode"]]) {
+    for (const flags of [[], ["--read-only"]]) {
       const road = open(...flags);
       const findings: string[] = [];
       for (let at = 0; at < actions.length; at += 20) {

@@ -28,7 +28,7 @@ describe("surface", () => {
 
   for (const toolset of connectionFor().registry.toolsets()) {
     it(`toolset ${toolset.name}`, async () => {
-      const connection = connectionFor("--style=individual", `--toolsets=${toolset.name}`);
+      const connection = connectionFor("--style=individual", "--allow-raw", `--toolsets=${toolset.name}`);
       const lines = listTools(connection)
         .filter((tool) => tool._meta?.["com.gitlab/toolset"] === toolset.name)
         .map((tool) => JSON.stringify(tool));

@@ -45,6 +45,11 @@ export const RESERVED: Readonly<Record<string, Reserved>> = {
     on: () => true,
   },
   full: { schema: { type: "boolean", description: "Whole objects instead of the chosen fields" }, listed: false, on: () => true },
+  budget: {
+    schema: { type: "integer", minimum: 500, maximum: 50_000, description: "Tokens this answer may have (8000)" },
+    listed: false,
+    on: () => true,
+  },
   tail: { schema: { type: "integer", minimum: 1, description: "Only the last lines" }, listed: true, on: isText },
   grep: { schema: { type: "string", description: "Only lines with this text, or /pattern/i" }, listed: true, on: isText },
   head: { schema: { type: "integer", minimum: 1, description: "Only the first lines" }, listed: false, on: isText },

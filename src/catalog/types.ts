@@ -182,6 +182,8 @@ export interface Wanted {
   /** GitLab's own page number, where a caller gave one instead of a cursor. */
   readonly page?: number;
   readonly all?: boolean;
+  /** Tokens that this answer may have; otherwise the setting says. */
+  readonly budget?: number;
   /** Of a text: how many lines of its end or start, the lines that fit (with neighbours), a range, only the telling ones. */
   readonly tail?: number;
   readonly head?: number;

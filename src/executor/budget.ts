@@ -1,11 +1,14 @@
 import { isPlain } from "./slim.ts";
 import { estimateJson, estimateTokens } from "./tokens.ts";
 
+/** Characters that a token never exceeds: nothing is cheaper than a run of blanks. */
+const MOST_PER_TOKEN = 64;
+
 /** The longest start of the text that fits, cut at the end of a line (or, in a line that is too long alone, of a word). */
 export function headOf(text: string, tokens: number, measure: (text: string) => number = estimateTokens): string {
-  if (measure(text) <= tokens) return text;
   let low = 0;
-  let high = text.length;
+  let high = Math.min(text.length, tokens * MOST_PER_TOKEN);
+  if (high === text.length && measure(text) <= tokens) return text;
   while (high - low > 16) {
     const middle = (low + high) >> 1;
     if (measure(text.slice(0, middle)) <= tokens) low = middle;

@@ -104,7 +104,7 @@ function toOutcome(
 ): Pick<Extract<Outcome, { kind: "text" }>, "text" | "page" | "truncated"> {
   const lines = blocks.flat();
   const start = startOf(call);
-  const window = windowForward(lines.join("\n"), Math.min(MOST, room), start);
+  const window = windowForward(lines.join("\n"), call.wanted.budget === undefined ? Math.min(MOST, room) : room, start);
   let at = 0;
   const inside = blocks.find((block) => {
     at += block.length;

@@ -13,6 +13,8 @@ type Plain = Readonly<Record<string, unknown>>;
 const isPlain = (value: unknown): value is Plain => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const CLIP = 300;
+/** Characters of a page that are looked at. */
+const MOST_TEXT = 4_000;
 
 const clip = (text: string) => (text.length > CLIP ? `${text.slice(0, CLIP)}…` : text);
 
@@ -78,6 +80,7 @@ export function toWords(body: unknown): Words {
   if (isPlain(body)) return fromObject(body);
   if (typeof body === "string") {
     const text = body
+      .slice(0, MOST_TEXT)
       .replace(/<[^>]*>/g, " ")
       .replace(/\s+/g, " ")
       .trim();

@@ -47,6 +47,7 @@ const WANTED: Readonly<Record<string, Shape>> = {
   all: { type: "boolean" },
   select: { type: "array", items: { type: "string" } },
   full: { type: "boolean" },
+  budget: { type: "integer" },
   confirm: { type: "boolean" },
   tail: { type: "integer" },
   head: { type: "integer" },
@@ -186,6 +187,15 @@ function checkSchema(action: Action, params: Readonly<Record<string, unknown>>, 
   for (const issue of result.error.issues) findings.add(issue.path.map(String).join(".") || "params", issue.message);
 }
 
+/** Above its most, a limit is no mistake: GitLab itself gives 100 rows where more are asked for; the cursor leads on. */
+function checkRange(name: string, value: number, reading: Reading): void {
+  const { minimum, maximum } = RESERVED[name]?.schema ?? {};
+  const least = typeof minimum === "number" ? minimum : 1;
+  const most = typeof maximum === "number" && name !== "limit" ? maximum : Number.POSITIVE_INFINITY;
+  if (value < least) reading.problems.add(name, `expected ${least} or more, got ${value}`);
+  if (value > most) reading.problems.add(name, `expected ${most} or less, got ${value}`);
+}
+
 interface Reserved {
   readonly wanted: Wanted;
   readonly confirm?: boolean;
@@ -198,9 +208,7 @@ function readReserved(action: Action, values: Map<string, unknown>, reading: Rea
     const value = readValue(values.get(name), name, shape, reading);
     values.delete(name);
     if (value === undefined) continue;
-    const least = name === "context" ? 0 : 1;
-    if (shape.type === "integer" && Number(value) < least) reading.problems.add(name, `expected ${least} or more, got ${value}`);
-    // GitLab itself gives 100 rows where more are asked for; the cursor leads on.
+    if (shape.type === "integer") checkRange(name, Number(value), reading);
     found[name] = name === "limit" ? Math.min(Number(value), 100) : value;
   }
   if (Number(found.page ?? 1) > 1 && action.paging !== "offset")

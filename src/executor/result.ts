@@ -12,8 +12,8 @@ import { VIEW, type View, viewOf } from "./text-view.ts";
 
 export type ShapeSettings = Pick<Settings, "budget" | "revealSecrets">;
 
-/** Bytes of a file that one message can carry as base64. */
-export const MOST_BINARY = 700_000;
+/** Bytes of a file that one message of 1 MB can carry as base64, once in each form. */
+export const MOST_BINARY = 360_000;
 
 /** Tokens of one part of a composite. */
 const MOST_PART = 250_000;
@@ -22,7 +22,8 @@ const MOST_PART = 250_000;
 const FRAME = 150;
 
 /** Tokens of content that an answer may have; a part of a composite is not cut, since the composite fits the whole. */
-export const roomOf = ({ budget }: ShapeSettings, wanted: Wanted = {}): number => (wanted.part ? MOST_PART : Math.max(200, budget - FRAME));
+export const roomOf = ({ budget }: ShapeSettings, wanted: Wanted = {}): number =>
+  wanted.part ? MOST_PART : Math.max(200, (wanted.budget ?? budget) - FRAME);
 
 const AUTHORED = /^((?:.*_)?title|description|body|message|content|diff|notes?|merged_yaml|bio)$/;
 
@@ -83,7 +84,7 @@ export function toValueOutcome(body: unknown, call: Call, settings: ShapeSetting
     value: isPlain(value) ? value : { value },
     ...notesOf(call, source),
     ...(omitted > 0 ? { omitted } : {}),
-    ...(cuts.length > 0 ? { truncated: `${cuts.join("; ")}. Narrow the call or use select; the operator can raise --result-budget.` } : {}),
+    ...(cuts.length > 0 ? { truncated: `${cuts.join("; ")}. Narrow the call, use select, or give a larger budget (tokens).` } : {}),
   };
 }
 
@@ -96,7 +97,7 @@ const MOST_LOG = 4_000;
 
 function roomForText({ wanted }: Call, settings: ShapeSettings, log: boolean): number {
   const room = roomOf(settings, wanted);
-  const asked = VIEW.some((name) => wanted[name] !== undefined);
+  const asked = wanted.budget !== undefined || VIEW.some((name) => wanted[name] !== undefined);
   return log && !asked && !wanted.part ? Math.min(room, MOST_LOG) : room;
 }
 

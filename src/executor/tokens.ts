@@ -19,7 +19,7 @@ function costOf(kind: Kind, length: number, next?: Kind): number {
   if (kind === "mark") return length <= 3 ? 0.93 : length / 3;
   if (kind === "script") return Math.max(1, length / 4.5);
   if (kind === "ideograph") return length * 0.75;
-  return length === 1 && next !== "digit" ? 0.04 : 1;
+  return length === 1 && next !== "digit" ? 0.04 : Math.max(1, length / 60);
 }
 
 /** A capital and what follows it are one word: `The`, `mergeRequest` = `merge` + `Request`. */

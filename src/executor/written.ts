@@ -115,7 +115,7 @@ export async function toWriteOutcome(given: Written, call: Call, settings: Shape
   const safe = reveal ? written : { ...written, body: hideSecrets(written.body, call.action) };
   const secret = reveal && call.action.secret ? secretIn(written.body) : undefined;
   const fields = { ...bodyOf(safe, call), ...(secret ? { [secret[0]]: secret[1] } : {}), ...place };
-  const { value, cuts } = cutToFit(Object.keys(fields).length > 0 ? fields : { done: true }, roomOf(settings));
+  const { value, cuts } = cutToFit(Object.keys(fields).length > 0 ? fields : { done: true }, roomOf(settings, call.wanted));
   const later = written.status === 202;
   const { project } = notesOf(call, undefined);
   return {

@@ -15,6 +15,7 @@ import type { CallContext, Credential, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import type { Asker } from "./ask.ts";
+import { capResult } from "./cap.ts";
 import { installCapabilities, offered } from "./capabilities.ts";
 import { advertisesListChanged, type Connection, CREDENTIAL, type Link } from "./connection.ts";
 import { dispatcherNamed, dispatchersOn, hasDispatchers, toDispatcherTool } from "./dispatcher.ts";
@@ -223,11 +224,11 @@ export function createServer(parts: ServerParts): Server {
     try {
       const result = await callTool(parts, server, request.params.name, request.params.arguments ?? {}, context);
       if (link.takeOwed?.()) await context.mcpReq.notify(LIST_CHANGED);
-      return result as unknown as CallToolResult | InputRequiredResult;
+      return (await capResult(result as ToolResult)) as unknown as CallToolResult | InputRequiredResult;
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       if (!(error instanceof BridgeError)) parts.onBug(error);
-      return renderError(error) as unknown as CallToolResult;
+      return (await capResult(renderError(error))) as unknown as CallToolResult;
     }
   });
   installCapabilities(server, { connection, toContext: (context) => toContext(parts, server, context) });

@@ -4,10 +4,19 @@ const clean = (text: string) => text.replace(/[^\P{Cc}\t\n\r]/gu, "");
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Lines as one line. By hand: a pattern would look at long runs of blanks again and again. */
+function joinLines(text: string): string {
+  const [first = "", ...rest] = text.split("\n");
+  if (rest.length === 0) return first;
+  const last = rest.pop() ?? "";
+  const between = rest.map((line) => line.trim()).filter((line) => line !== "");
+  return [first.trimEnd(), ...between, last.trimStart()].join(" ⏎ ");
+}
+
 /** One line; objects inside other values stand in braces, lists of objects in brackets, so that it stays clear what belongs where. */
 function inline(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return "–";
-  if (typeof value === "string") return clean(value).replace(/\s*\n\s*/g, " ⏎ ");
+  if (typeof value === "string") return joinLines(clean(value));
   if (Array.isArray(value)) {
     const items = value.map((item) => inline(item, depth + 1)).join(", ");
     return depth > 0 || value.some(isObject) ? `[${items}]` : items;

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { HttpResponse } from "msw";
 import { describe, expect, it } from "vitest";
-import { reservedOf } from "../../src/catalog/schema.ts";
+import { reservedOf, toInputSchema } from "../../src/catalog/schema.ts";
 import { cutToFit, headOf } from "../../src/executor/budget.ts";
+import { normalizeParams } from "../../src/executor/params.ts";
 import { chosenFor, compact, parseField, slim } from "../../src/executor/slim.ts";
 import { cleanLog, decodeText, windowBackward, windowForward } from "../../src/executor/text.ts";
 import { estimateTokens } from "../../src/executor/tokens.ts";
@@ -15,6 +16,7 @@ import {
   callOf,
   contextOf,
   failureOf,
+  HOST,
   json,
   listIn,
   sourceOf,
@@ -152,6 +154,30 @@ describe("the budget of one object", () => {
     expect(tokens(outcome)).toBeLessThanOrEqual(2_000);
     expect(valueIn(outcome).description).toMatch(/^Line 0.*\n…$/s);
     expect(outcome).toMatchObject({ truncated: expect.stringMatching(/description: the first \d+ of \d+ characters/), untrusted: true });
+  });
+
+  it("is the call's own where it names one", async () => {
+    const description = Array.from({ length: 9_000 }, (_, n) => `Line ${n} of the description.`).join("\n");
+    answers("get", `${API}/projects/1/issues/7`, () => json({ ...issue(7), description }));
+    const read = async (budget: number) =>
+      tokens(await sourceOf().run(callOf("issue.get", { project_id: "1", issue_iid: 7 }, { budget }), contextOf()));
+    for (const budget of [500, 20_000]) {
+      const used = await read(budget);
+      expect(used).toBeLessThanOrEqual(budget);
+      expect(used).toBeGreaterThan(budget * 0.6);
+    }
+  });
+
+  it("of a call is between 500 and 50,000, and is not listed", async () => {
+    const normal = (budget: unknown) => normalizeParams(action("issue.get"), { project_id: "1", issue_iid: 7, budget }, { instance: HOST });
+    expect((await normal("900")).wanted).toEqual({ budget: 900 });
+    for (const budget of [499, 50_001, "much"])
+      await expect(normal(budget)).rejects.toMatchObject({
+        code: "invalid_params",
+        detail: { fields: { budget: expect.stringMatching(/expected/) } },
+      });
+    expect(toInputSchema(action("issue.get"), { detail: "listed" }).properties).not.toHaveProperty("budget");
+    expect(toInputSchema(action("issue.get"), { detail: "full" }).properties).toHaveProperty("budget");
   });
 
   it("cuts lists inside at items", () => {

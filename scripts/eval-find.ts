@@ -3,7 +3,6 @@
  * `--misses` prints what the tune half misses (never another set), `--ablation` what each part gains.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { performance } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { loadActions } from "../src/catalog/load.ts";
@@ -30,19 +29,25 @@ function build(): { readonly finder: Finder; readonly readyMs: number; readonly 
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
   const finder = createFinder(() => actions);
-  const at = performance.now();
+  const at = cpu();
   finder.find("warm up", { permitted });
-  const readyMs = performance.now() - at;
+  const readyMs = cpu() - at;
   collectGarbage();
   return { finder, readyMs, megabytes: (process.memoryUsage().heapUsed - before) / 2 ** 20 };
 }
 
+/** Processor time, which other work on the machine does not lengthen as it does the clock. */
+const cpu = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
+
 /** Latency in milliseconds over all queries and over inputs made to be slow. */
 function latency(finder: Finder, queries: readonly string[]): Readonly<Record<string, string>> {
   const time = (query: string) => {
-    const at = performance.now();
+    const at = cpu();
     finder.find(query, { permitted });
-    return performance.now() - at;
+    return cpu() - at;
   };
   const prose = "We looked at the dashboards, talked to the vendor and wrote it all down in the minutes, as always. ";
   const long = `${prose.repeat(19)}Now list the failed jobs of the last pipeline.`;
@@ -122,8 +127,8 @@ async function main(): Promise<void> {
     `- Tokens of the answer (o200k): ${Object.entries(await answerTokens(queries))
       .map(([name, value]) => `${name} ${value}`)
       .join(", ")}.`,
-    `- ${actions.length} actions; first answer after ${readyMs.toFixed(0)} ms; the index keeps ${megabytes.toFixed(1)} MB.`,
-    ...Object.entries(latency(finder, queries)).map(([name, value]) => `- Milliseconds, ${name}: ${value}.`),
+    `- ${actions.length} actions; first answer after ${readyMs.toFixed(0)} ms with the index built on the spot (the build leaves one ready); the index keeps ${megabytes.toFixed(1)} MB.`,
+    ...Object.entries(latency(finder, queries)).map(([name, value]) => `- Milliseconds of processor time, ${name}: ${value}.`),
     "",
   ];
   const ablation = flags.has("--ablation")

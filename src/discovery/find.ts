@@ -1,4 +1,5 @@
 import type { Action, Effect } from "../catalog/types.ts";
+import { readPrebuilt } from "./prebuilt.ts";
 import { parseQuery } from "./query.ts";
 import { type Hit, scoreAll, wordsFor } from "./score.ts";
 import { buildIndex, type SearchIndex } from "./search-index.ts";
@@ -96,7 +97,7 @@ function correctors(index: SearchIndex): Pick<Lexicon, "corrector" | "correctorO
 }
 
 function build(actions: readonly Action[]): Built {
-  const index = buildIndex(actions);
+  const index = readPrebuilt(actions) ?? buildIndex(actions);
   const names = new Set(index.docs.flatMap(({ bits }) => [...bits.keys()]));
   const acts = new Set(index.docs.flatMap(({ action, verb }) => (verb.specific ? stem(wordsOf(action.tool)[0] ?? "") : [])));
   const lexicon: Lexicon = {
@@ -112,13 +113,13 @@ function build(actions: readonly Action[]): Built {
 
 /** Ids and toolsets that look like the query, best first. */
 function suggest(query: string, built: Built, options: FindOptions): string[] {
-  const wanted = nameKey(query).slice(0, 64);
+  const wanted = nameKey(query).slice(0, 40);
   const words = new Set(wordsOf(wanted).map(stem));
   const near = built.actions
     .filter((action) => inScope(action, options) && options.permitted(action))
     .map((action) => {
       const shared = wordsOf(action.id).filter((word) => words.has(stem(word))).length;
-      return { id: action.id, cost: distance(wanted, nameKey(action.id), 12) - 3 * shared };
+      return { id: action.id, cost: distance(wanted, nameKey(action.id), 8) - 3 * shared };
     })
     .filter(({ cost }) => cost <= Math.max(4, wanted.length / 2))
     .sort((a, b) => a.cost - b.cost || (a.id < b.id ? -1 : 1))

@@ -1,6 +1,6 @@
 import { placeholders, routesOf } from "../catalog/route.ts";
-import type { Action } from "../catalog/types.ts";
-import { type DocVerb, VERB_CLASSES, verbOf } from "./intent.ts";
+import type { Action, Effect } from "../catalog/types.ts";
+import { type DocVerb, VERB_CLASSES, type VerbClass, verbOf } from "./intent.ts";
 import { stem, wordsOf } from "./tokenize.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -12,6 +12,8 @@ export interface Doc {
   readonly verbTerms: ReadonlySet<string>;
   /** Number of its verb class and effect. */
   readonly kind: number;
+  /** The terms of the resource, in order. */
+  readonly terms: readonly string[];
   /** A bit for each term of the resource (and of a verb of its own). */
   readonly bits: ReadonlyMap<string, number>;
   /** By bit: the term's share of the id's meaning. */
@@ -86,7 +88,7 @@ const pairs = (terms: readonly string[]) => [
 ];
 
 /** A bit for each term; terms side by side have the bits of both, so that a compound names what its parts name. */
-function bitsOf(terms: readonly string[]): Map<string, number> {
+export function bitsOf(terms: readonly string[]): Map<string, number> {
   const bits = new Map(terms.map((term, bit): [string, number] => [term, 1 << bit]));
   for (const pair of pairs(terms)) {
     if (bits.has(pair)) continue;
@@ -270,7 +272,18 @@ function coreTerms(action: Action, verb: DocVerb): string[] {
   return terms.length > 0 ? terms : [...new Set(termsOf(wordsOf(action.id)))];
 }
 
-const EFFECTS = ["read", "write", "destructive"];
+const EFFECTS: readonly Effect[] = ["read", "write", "destructive"];
+
+/** Number of a verb class and an effect. */
+export const kindOf = (verb: VerbClass, effect: Effect): number => VERB_CLASSES.indexOf(verb) * EFFECTS.length + EFFECTS.indexOf(effect);
+
+/** How telling a term is among so many actions. */
+export function idfOver(postings: ReadonlyMap<string, Posting>, actions: number): (term: string) => number {
+  return (term) => {
+    const found = postings.get(term);
+    return found ? Math.log(1 + actions / found.docs.length) ** WEIGHTS.idfPower : 0;
+  };
+}
 
 /** The index over all actions. Building it reads every row once. */
 export function buildIndex(actions: readonly Action[]): SearchIndex {
@@ -279,21 +292,17 @@ export function buildIndex(actions: readonly Action[]): SearchIndex {
   const { postings, lexemes } = gatherer;
   for (const { weights } of postings.values())
     for (let at = 0; at < weights.length; at++) weights[at] = (weights[at] as number) / ((weights[at] as number) + WEIGHTS.saturation);
-  const idf = (term: string) => {
-    const found = postings.get(term);
-    if (!found) return 0;
-    return Math.log(1 + actions.length / found.docs.length) ** WEIGHTS.idfPower;
-  };
+  const idf = idfOver(postings, actions.length);
   const docs = actions.map((action): Doc => {
     const verb = verbOf(action);
     const terms = coreTerms(action, verb).slice(0, 30);
     const total = terms.reduce((sum, term) => sum + idf(term), 0) || 1;
-    const kind = VERB_CLASSES.indexOf(verb.verb) * 3 + EFFECTS.indexOf(action.effect);
     return {
       action,
       verb,
       verbTerms: new Set(verb.words.map(stem)),
-      kind,
+      kind: kindOf(verb.verb, action.effect),
+      terms,
       bits: bitsOf(terms),
       shares: terms.map((term) => idf(term) / total),
       prior: priorOf(action),

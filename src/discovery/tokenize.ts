@@ -13,11 +13,16 @@ export interface Token {
 const MAX_TEXT = 10_000;
 const MAX_TOKENS = 600;
 
+/** No word is longer; what is (a token, base64) is cut, so that nothing has to go through it. */
+const MAX_WORD = 60;
+const LONG_WORD = new RegExp(`[\\w./+=\\-\\u00c0-\\u04ff]{${MAX_WORD + 1},}`, "g");
+
 /**
  * Case, width and Latin accents taken away; Kana, Hangul and Cyrillic stay whole. Camel case comes apart.
  */
 export function fold(text: string): string {
-  const cut = text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text;
+  const whole = text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text;
+  const cut = whole.length > MAX_WORD ? whole.replace(LONG_WORD, (word) => word.slice(0, MAX_WORD)) : whole;
   if (SIMPLE.test(cut)) return cut;
   const plain = ASCII.test(cut) ? apart(cut) : accents(apart(cut.normalize("NFKC")));
   return APOSTROPHE.test(plain) ? plain.replace(/n['’]t\b/g, "nt").replace(/['’](s|re|ve|ll|d|m)\b/g, " ") : plain;
@@ -101,6 +106,7 @@ export function tokenize(text: string): Token[] {
       start ||= after === undefined || /\s/.test(after) || /[。、！？；：¿¡…]/.test(piece);
       continue;
     }
+    if (piece.length > MAX_WORD && !isRun(piece)) continue;
     while (name && name.index + name[0].length <= match.index) name = names.shift();
     const inName = name && name.index <= match.index ? { name: name[0] } : {};
     const quoted = spans.some(([from, to]) => match.index >= from && match.index < to);

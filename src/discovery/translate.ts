@@ -35,7 +35,7 @@ const FEW = 8;
 
 /** The other language that most words speak, if any. */
 function languageOf(words: readonly string[], lexicon: Lexicon): Language | undefined {
-  const { english, words: languages } = lexicon.vocabulary;
+  const { english } = lexicon.vocabulary;
   const isEnglish = (word: string) =>
     english.stop.has(word) || english.plain.has(word) || english.phrases.has(word) || lexicon.knows(stem(word));
   let best: Language | undefined;
@@ -43,7 +43,7 @@ function languageOf(words: readonly string[], lexicon: Lexicon): Language | unde
   const foreign = words.filter((word) => !isEnglish(word) && !REFERENCE.test(word));
   const home = words.length - foreign.length;
   if (foreign.length * FEW < words.length) return undefined;
-  for (const language of languages) {
+  for (const language of lexicon.vocabulary.words) {
     const isKnown = (word: string) => language.stop.has(word) || language.phrases.has(word);
     const own = foreign.filter(isKnown).length;
     if (own === 0) continue;
@@ -113,19 +113,27 @@ function translate(words: readonly Word[], language: Language, lexicon: Lexicon)
   return out;
 }
 
+const toWord = ({ word, start, quoted, name }: Token): Word => ({
+  word,
+  start,
+  fuzzy: false,
+  quoted: quoted ?? false,
+  ...(name ? { name } : {}),
+});
+
 /** Runs of Han, Kana and Hangul as English words, by the language that understands most of them. */
 function translateRuns(tokens: readonly Token[], lexicon: Lexicon): Word[] {
   const out: Word[] = [];
-  const { runs } = lexicon.vocabulary;
   const all = tokens.filter(({ word }) => isRun(word)).map(({ word }) => word);
   const kana = all.some((run) => /[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(run));
   const hangul = all.some((run) => /\p{Script=Hangul}/u.test(run));
-  const language = runs.find(({ name }) => name === (kana ? "ja" : hangul ? "ko" : "zh"));
+  if (all.length === 0) return tokens.map(toWord);
+  const language = lexicon.vocabulary.runs.find(({ name }) => name === (kana ? "ja" : hangul ? "ko" : "zh"));
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at] as Token;
-    const word = { start: token.start, fuzzy: false, quoted: token.quoted ?? false, ...(token.name ? { name: token.name } : {}) };
+    const word = toWord(token);
     if (!isRun(token.word) || !language) {
-      out.push({ ...word, word: token.word });
+      out.push(word);
       continue;
     }
     let run = token.word;

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createPhrases, type Phrases, type Spellings } from "./phrases.ts";
+import { createFlatPhrases, createPhrases, type Phrases, type Spellings } from "./phrases.ts";
 import { stem } from "./tokenize.ts";
 
 /** Latin and Cyrillic languages: whole words, `*` closes a stem. */
@@ -57,11 +57,6 @@ function starSpellings(endings: number): Spellings {
   };
 }
 
-const stemSpellings: Spellings = (word) => {
-  const stemmed = stem(word);
-  return stemmed === word ? [word] : [word, stemmed];
-};
-
 function toApart(pairs: readonly string[] = []): Map<string, Set<string>> {
   const apart = new Map<string, Set<string>>();
   for (const pair of pairs) {
@@ -91,7 +86,7 @@ function loadEnglish(): Language {
     of: new Set(data.of),
     plain: new Set(data.plain),
     apart: toApart(data.apart),
-    phrases: createPhrases(Object.entries(data.phrases), stemSpellings, stem),
+    phrases: createFlatPhrases(Object.entries(data.phrases), stem),
   };
 }
 
@@ -120,8 +115,27 @@ function loadRunLanguage(name: string): RunLanguage {
 
 let vocabulary: Vocabulary | undefined;
 
-/** All word lists, read on first use. */
+/** Filled when first asked for; may be replaced. */
+function lazily<T extends object, K extends keyof T>(target: T, key: K, make: () => T[K]): void {
+  const keep = (value: T[K]) => Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  Object.defineProperty(target, key, {
+    configurable: true,
+    enumerable: true,
+    get: () => {
+      const value = make();
+      keep(value);
+      return value;
+    },
+    set: keep,
+  });
+}
+
+/** The word lists: English on first use, the others when a word is met that is not English. */
 export function loadVocabulary(): Vocabulary {
-  vocabulary ??= { english: loadEnglish(), words: WORD_LANGUAGES.map(loadWordLanguage), runs: RUN_LANGUAGES.map(loadRunLanguage) };
-  return vocabulary;
+  if (vocabulary) return vocabulary;
+  const made: Vocabulary = { english: loadEnglish(), words: [], runs: [] };
+  lazily(made, "words", () => WORD_LANGUAGES.map(loadWordLanguage));
+  lazily(made, "runs", () => RUN_LANGUAGES.map(loadRunLanguage));
+  vocabulary = made;
+  return made;
 }

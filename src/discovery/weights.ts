@@ -64,7 +64,19 @@ export const WEIGHTS = {
   name: { whole: 1.1, word: 0.25, plain: 0.4 },
   /** An ordinary word that no action is named by. */
   ordinary: 0.4,
-  window: { near: 3, far: 0.8, verbReach: 2, size: 6, cue: 1.25, imperative: 1, verb: 1.05, whole: 1, part: 0.92 },
+  /** `aside`: what a story says around the wish in it. */
+  window: {
+    aside: 0.75,
+    near: 3,
+    far: 0.8,
+    verbReach: 2,
+    size: 6,
+    cue: 1.25,
+    imperative: 1,
+    verb: 1.05,
+    whole: 1,
+    part: 0.92,
+  },
   /** Share of the score that does not depend on how much of the window was answered. */
   coverageFloor: 0.92,
   /** A question, or a wish to read, that meets an action of its own verb which changes something. */

@@ -18,13 +18,19 @@ export function windowsOf(items: readonly Item[]): Window[] {
   const short = contentOf(items) <= size + 2;
   if (short) windows.push({ items, weight: whole });
   if (short && items.length <= 4) return windows;
-  for (const clause of carryVerbs(clausesOf(items))) {
-    const asked = askedOf(clause);
+  const clauses = clausesOf(items);
+  const isStory = !short && clauses.some(isAsked);
+  for (const clause of carryVerbs(clauses)) {
+    const asked = askedOf(clause) * (isStory && !isAsked(clause) ? WEIGHTS.window.aside : 1);
     if (clause.length <= size + 1) windows.push({ items: clause, weight: (short ? part : 1) * asked });
     else windows.push(...slide(clause, (short ? part : 1) * asked));
   }
   return windows;
 }
+
+/** The clause asks politely, or begins with what is to be done. */
+const isAsked = (clause: readonly Item[]) =>
+  clause.some((item) => item.cue || item.asks) || clause[0]?.verbs !== undefined || clause[0]?.acts === true;
 
 /** How much a clause sounds like a wish: it asks politely, or it begins with what is to be done. */
 function askedOf(clause: readonly Item[]): number {

@@ -76,6 +76,18 @@ describe("words of work", () => {
   });
 
   it.each([
+    ["why did the pipeline fail", "pipeline.explain_failure"],
+    ["why did the pipeline of main fail", "pipeline.explain_failure"],
+    ["list the latest pipelines", "pipeline.list"],
+    ["get the latest pipeline", "pipeline.latest_get"],
+    ["show me the log of the failed job", "job.log_get"],
+    ["delte branch", "branch.list"],
+    ["turn the nightly schedule off", "pipeline_schedule.update"],
+  ])("reads the form of a wish: %j → %s", (query, id) => {
+    expect(first(query)).toBe(id);
+  });
+
+  it.each([
     ["es", "crear una incidencia", "issue.create"],
     ["de", "Zeige die Projektmitglieder", "member.list"],
     ["fr", "approuver la demande de fusion", "merge_request.approve"],
@@ -268,6 +280,38 @@ describe("any input", () => {
   ])("%s: an empty answer with suggestions", (_, query) => {
     expect(find(query).results).toEqual([]);
     expect(find(query).suggestions.length).toBeGreaterThan(0);
+  });
+
+  it("any control characters, lone surrogates and joiners among words change nothing that is worth a failure", () => {
+    const odd = fc.constantFrom(
+      "\u0000",
+      "\u0007",
+      "\u001b[31m",
+      "\u0085",
+      "\u200b",
+      "\u200d",
+      "\u202e",
+      "\ufeff",
+      "\ud800",
+      "\udfff",
+      "\u0301",
+      "🧑‍🚀",
+    );
+    fc.assert(
+      fc.property(fc.array(odd, { maxLength: 40 }), fc.constantFrom("list merge requests", "合并请求", "найди ветку"), (marks, words) => {
+        const answer = find(`${marks.join("")} ${words} ${marks.join(" ")}`);
+        expect(answer.results.length).toBeGreaterThan(0);
+        for (const { action } of answer.results)
+          expect(action.effect === "destructive" && answer.results[0]?.action === action).toBe(false);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("a word without end says nothing and takes no time of its own", () => {
+    expect(ids(find(`list issues ${"x".repeat(9_000)}`))[0]).toBe("issue.list");
+    expect(ids(find(`list issues ${"QUJD/+".repeat(1_500)}`))[0]).toBe("issue.list");
+    expect(ids(find(`list issues ${"Ж".repeat(9_000)}`))[0]).toBe("issue.list");
   });
 
   it("bears ten thousand characters and more", () => {

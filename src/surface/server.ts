@@ -209,7 +209,7 @@ export function createServer(parts: ServerParts): Server {
     { name: "gitlab-toolset-bridge", title, version: connection.version },
     {
       capabilities: { ...selfMark(connection), tools: advertisesListChanged(settings, link.era, link.transport) ? { listChanged: true } : {}, ...offered(settings) },
-      instructions: toInstructions(connection, entryToolsFor(connection)),
+      instructions: toInstructions(connection, entryToolsFor(connection), parts.caller(undefined).principal.user?.username),
       requestState: { verify: parts.asker.verify },
     },
   );

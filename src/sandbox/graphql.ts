@@ -9,12 +9,14 @@ import {
   validate,
 } from "graphql";
 import type { Caller } from "./auth.ts";
-import { mutationOf, OTHER_MUTATIONS, RULES } from "./graphql-changes.ts";
+import { mutationOf } from "./graphql-changes.ts";
 import type { Context } from "./graphql-context.ts";
 import { resolveField } from "./graphql-generic.ts";
 import { ITEM_MUTATIONS } from "./graphql-item-changes.ts";
 import { NOTE_MUTATIONS } from "./graphql-notes.ts";
+import { OTHER_MUTATIONS } from "./graphql-other-changes.ts";
 import { FIELDS } from "./graphql-queries.ts";
+import { RULES } from "./graphql-rules.ts";
 import { graphqlSchema } from "./graphql-schema.ts";
 import { TIME_MUTATIONS } from "./graphql-time.ts";
 import type { Json, Reply, World } from "./types.ts";

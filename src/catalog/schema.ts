@@ -18,6 +18,8 @@ const FILE = /\/files\/\{file_path\}$/;
 const isText = (row: ActionRow): boolean =>
   row.returns === "text" || row.returns === "binary" || (row.effect === "read" && FILE.test(row.http?.[1] ?? ""));
 
+const isDownload = (row: ActionRow): boolean => row.effect === "read" && (row.returns === "text" || row.returns === "binary");
+
 interface Reserved {
   readonly schema: JsonSchema;
   readonly listed: boolean;
@@ -50,6 +52,12 @@ export const RESERVED: Readonly<Record<string, Reserved>> = {
     listed: false,
     on: () => true,
   },
+  save_as: {
+    schema: { type: "string", description: "Name of a file to save it to instead, where the operator allows it (--files-dir)" },
+    listed: false,
+    on: isDownload,
+  },
+  overwrite: { schema: { type: "boolean", description: "save_as may replace a file" }, listed: false, on: isDownload },
   tail: { schema: { type: "integer", minimum: 1, description: "Only the last lines" }, listed: true, on: isText },
   grep: { schema: { type: "string", description: "Only lines with this text, or /pattern/i" }, listed: true, on: isText },
   head: { schema: { type: "integer", minimum: 1, description: "Only the first lines" }, listed: false, on: isText },

@@ -182,6 +182,9 @@ export interface Wanted {
   /** GitLab's own page number, where a caller gave one instead of a cursor. */
   readonly page?: number;
   readonly all?: boolean;
+  /** Name of the file in the operator's directory that a download goes to, and whether it may replace one. */
+  readonly save_as?: string;
+  readonly overwrite?: boolean;
   /** Tokens that this answer may have; otherwise the setting says. */
   readonly budget?: number;
   /** Of a text: how many lines of its end or start, the lines that fit (with neighbours), a range, only the telling ones. */

@@ -45,6 +45,8 @@ export function isNetwork(text: string): boolean {
  */
 export function toHttpSettings(settings: Settings): { readonly settings: HttpSettings; readonly warnings: readonly string[] } {
   checkLists(settings);
+  if (settings.filesDir !== undefined)
+    throw new SettingsError("--files-dir is for stdio: over HTTP nobody may reach files of the machine that runs this server");
   const hasToken = [settings.token, settings.tokenFile, settings.tokenCommand].some((one) => one !== undefined);
   const auth: AuthMode = settings.auth ?? (hasToken ? "server" : "caller");
   if (auth === "server") {

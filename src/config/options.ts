@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { HTTP_OPTIONS } from "./http-options.ts";
 import { NETWORK_OPTIONS } from "./network-options.ts";
-import { UPSTREAM_OPTIONS } from "./upstream-options.ts";
 import { SURFACE_OPTIONS } from "./surface-options.ts";
+import { UPSTREAM_OPTIONS } from "./upstream-options.ts";
 import { instanceUrl, integer, list, onOff, onOffOrNames, patterns, text, token } from "./values.ts";
 
 /** How a value stands on the command line: a bare switch, one value, or a comma list. */
@@ -350,6 +350,15 @@ export const OPTIONS = {
     schema: integer(8_000, 500, 100_000),
     about: "Tokens that one answer may have, estimated",
     group: "Answers",
+  }),
+  filesDir: option({
+    flag: "files-dir",
+    env: "GITLAB_BRIDGE_FILES_DIR",
+    kind: "value",
+    schema: text,
+    about: "Directory that downloads may be saved to (save_as) and uploads taken from (file:NAME); stdio only",
+    group: "Answers",
+    example: "/home/me/gitlab-files",
   }),
   ...UPSTREAM_OPTIONS,
   ...HTTP_OPTIONS,

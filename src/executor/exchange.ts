@@ -2,6 +2,7 @@ import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { Overdue, toCancelled, toFailure, toNetworkError, toOutcomeUnknown, toTimeout } from "./failures.ts";
 import { notGitLab } from "./gitlab-errors.ts";
+import { type Intake, type Kept, MOST_BYTES } from "./intake.ts";
 import type { Network } from "./network.ts";
 import { hostOf, nameOf, type Target } from "./target.ts";
 
@@ -14,7 +15,9 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
   /** Names in `headers` that must not reach another origin. */
   readonly secretHeaders: readonly string[];
-  readonly body?: string | FormData;
+  readonly body?: string | FormData | Blob;
+  /** Takes the body of a success, where it is not to be kept whole. */
+  readonly intake?: Intake;
   readonly target: Target;
 }
 
@@ -25,6 +28,8 @@ export interface Incoming {
   readonly bytes: Uint8Array;
   /** A write was accepted, but its answer broke off. */
   readonly broken?: boolean;
+  /** The body was longer: this part of it was kept. */
+  readonly kept?: Kept;
 }
 
 export interface ExchangeParts {
@@ -36,7 +41,6 @@ export interface ExchangeParts {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MOST_REDIRECTS = 5;
-export const MOST_BYTES = 32 * 1024 * 1024;
 
 function moved(target: Target, status: number, location: URL): BridgeError {
   const id = /\/projects\/([^/]+)/.exec(location.pathname)?.[1];
@@ -90,20 +94,41 @@ function tooLarge(target: Target): BridgeError {
   );
 }
 
-async function readAll(response: Response, target: Target, signal: AbortSignal): Promise<Uint8Array> {
+/** The whole body, up to what memory is given to it. */
+function takeWhole(target: Target): Intake {
   const chunks: Uint8Array[] = [];
   let size = 0;
+  return {
+    begin: async () => undefined,
+    async take(chunk) {
+      size += chunk.byteLength;
+      if (size > MOST_BYTES) throw tooLarge(target);
+      chunks.push(chunk);
+      return true;
+    },
+    end: () => ({ bytes: Buffer.concat(chunks, size) }),
+  };
+}
+
+async function readBody(
+  response: Response,
+  { target, intake: own }: Outgoing,
+  { signal, touch }: Clock,
+): Promise<Pick<Incoming, "bytes" | "kept">> {
+  const intake = (response.ok ? own : undefined) ?? takeWhole(target);
   const reader = response.body?.getReader();
   const stop = () => void reader?.cancel().catch(() => undefined);
   signal.addEventListener("abort", stop, { once: true });
   try {
+    await intake.begin(response);
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-      size += part.value.byteLength;
-      if (size > MOST_BYTES) throw tooLarge(target);
-      chunks.push(part.value);
+      if (intake.patient) touch();
+      if (await intake.take(part.value)) continue;
+      stop();
+      break;
     }
     signal.throwIfAborted();
-    return Buffer.concat(chunks, size);
+    return intake.end();
   } catch (error) {
     stop();
     throw error;
@@ -117,6 +142,8 @@ interface Clock {
   /** The request leaves now: from here on a write may have been done. */
   onSend(): void;
   readonly sent: () => boolean;
+  /** Something came: the limit begins anew. */
+  touch(): void;
   stop(): void;
 }
 
@@ -125,7 +152,8 @@ function startClock(ms: number, caller: AbortSignal): Clock {
   const controller = new AbortController();
   let sent = false;
   const cancel = () => controller.abort(caller.reason);
-  const timer = setTimeout(() => controller.abort(new Overdue()), ms);
+  const start = () => setTimeout(() => controller.abort(new Overdue()), ms);
+  let timer = start();
   if (caller.aborted) cancel();
   else caller.addEventListener("abort", cancel, { once: true });
   return {
@@ -134,6 +162,10 @@ function startClock(ms: number, caller: AbortSignal): Clock {
       sent = true;
     },
     sent: () => sent,
+    touch() {
+      clearTimeout(timer);
+      timer = start();
+    },
     stop() {
       clearTimeout(timer);
       caller.removeEventListener("abort", cancel);
@@ -170,7 +202,7 @@ export async function exchange(request: Outgoing, parts: ExchangeParts, caller: 
     const response = await follow(request, parts, clock);
     const head = { status: response.status, headers: Object.fromEntries(response.headers) };
     try {
-      return { ...head, bytes: await readAll(response, target, clock.signal) };
+      return { ...head, ...(await readBody(response, request, clock)) };
     } catch (error) {
       if (target.effect === "read") throw error;
       if (response.ok) return { ...head, bytes: new Uint8Array(), broken: true };

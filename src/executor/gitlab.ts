@@ -14,10 +14,12 @@ import { COMPOSITES } from "./composites.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Fetch } from "./exchange.ts";
 import { createFacts } from "./facts.ts";
+import { openUploads, saveDownload } from "./files.ts";
 import { createRequest, type Request } from "./gitbeaker.ts";
 import { createFinder } from "./graphql-places.ts";
 import { runGraphql } from "./graphql-run.ts";
 import { toVariables } from "./graphql-variables.ts";
+import { type Intake, takeEnd, takeStart } from "./intake.ts";
 import { type ListParts, runList } from "./listing.ts";
 import { createTitles, type Read } from "./lookups.ts";
 import { createNetwork } from "./network.ts";
@@ -28,7 +30,7 @@ import { createPlaces, type Look } from "./places.ts";
 import { effectOfWrite } from "./preview.ts";
 import { previewOfRaw, type RawParts, runRaw } from "./raw.ts";
 import { createRequesterFn, type Reply, type RequesterParts, type Sending } from "./requester.ts";
-import { notesOf, projectOf, roomOf, shapeRows, toFileOutcome, toRawOutcome, toValueOutcome } from "./result.ts";
+import { isReadFromEnd, notesOf, projectOf, roomOf, shapeRows, toFileOutcome, toRawOutcome, toValueOutcome } from "./result.ts";
 import { hideSecrets, prepareDelivery } from "./secrets.ts";
 import { didOf, hintOf, missingLabels } from "./silent.ts";
 import { isPlain } from "./slim.ts";
@@ -104,6 +106,7 @@ function sendingOf(call: Call, context: CallContext, parts: Parts, template: str
 interface Extra {
   readonly query?: Readonly<Record<string, string>>;
   readonly raw?: boolean;
+  readonly intake?: Intake;
 }
 
 function send(wire: WireRequest, call: Call, context: CallContext, parts: Parts, extra: Extra = {}): Promise<Reply> {
@@ -111,7 +114,11 @@ function send(wire: WireRequest, call: Call, context: CallContext, parts: Parts,
     searchParams: { ...wire.query, ...extra.query },
     ...(wire.body === undefined ? {} : { body: wire.body }),
     signal: context.signal,
-    sending: { ...sendingOf(call, context, parts, wire.template), ...(extra.raw ? { raw: true } : {}) },
+    sending: {
+      ...sendingOf(call, context, parts, wire.template),
+      ...(extra.raw ? { raw: true } : {}),
+      ...(extra.intake ? { intake: extra.intake } : {}),
+    },
   });
 }
 
@@ -163,14 +170,20 @@ async function list(wire: WireRequest, call: Call, context: CallContext, parts: 
   return { ...outcome, ...notesOf(call, outcome.items) };
 }
 
+/** Of a long text only the end or the start is kept, whichever was asked for; a file is kept whole, or goes to the disk. */
+function download(wire: WireRequest, call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
+  const { settings } = parts.options;
+  const get = (intake?: Intake) => send(wire, call, context, parts, { raw: true, ...(intake ? { intake } : {}) });
+  if (call.wanted.save_as !== undefined) return saveDownload(call, context, settings.filesDir, get);
+  const intake = call.action.returns === "text" ? (isReadFromEnd(call) ? takeEnd() : takeStart()) : undefined;
+  return get(intake).then(({ body, headers, kept }) => toRawOutcome(body, headers, call, settings, kept));
+}
+
 async function read(call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
   const { settings } = parts.options;
   const { action } = call;
   const wire = toWire(call);
-  if (action.returns === "text" || action.returns === "binary") {
-    const { body, headers } = await send(wire, call, context, parts, { raw: true });
-    return toRawOutcome(body, headers, call, settings);
-  }
+  if (action.returns === "text" || action.returns === "binary") return download(wire, call, context, parts);
   if (isList(action)) return list(wire, call, context, parts);
   const reply = await send(wire, call, context, parts);
   const file = toFileOutcome(reply.body, call, settings);
@@ -192,7 +205,7 @@ const LOOK_MS = 5_000;
 
 async function write(call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
   const { settings, secretsDirectory } = parts.options;
-  const wire = toWire(call);
+  const wire = toWire(call, await openUploads(call, settings.filesDir));
   const vault = await prepareDelivery(call.action, settings, secretsDirectory);
   try {
     const missing = await missingLabels(call, readFor(parts, context, AbortSignal.any([context.signal, AbortSignal.timeout(LOOK_MS)])));
@@ -231,7 +244,9 @@ function bodyOf({ body }: WireRequest, action: Action): Readonly<Record<string, 
   const plain =
     body instanceof FormData
       ? Object.fromEntries([...body].map(([name, value]) => [name, typeof value === "string" ? value : `file ${value.name}`]))
-      : body;
+      : body instanceof Blob
+        ? `${body.size} bytes`
+        : body;
   return { body: hideSecrets(plain, action) };
 }
 

@@ -48,6 +48,8 @@ const WANTED: Readonly<Record<string, Shape>> = {
   select: { type: "array", items: { type: "string" } },
   full: { type: "boolean" },
   budget: { type: "integer" },
+  save_as: { type: "string" },
+  overwrite: { type: "boolean" },
   confirm: { type: "boolean" },
   tail: { type: "integer" },
   head: { type: "integer" },

@@ -11,6 +11,7 @@ import { isHtml } from "./error-words.ts";
 import { exchange, type Fetch, type Incoming, Lost, type Outgoing } from "./exchange.ts";
 import { toCancelled } from "./failures.ts";
 import { notGitLab, titleOf, toGitLabError, unauthenticated } from "./gitlab-errors.ts";
+import type { Intake, Kept } from "./intake.ts";
 import type { Network } from "./network.ts";
 import { isRetried, pauseOf, wait, waitFor } from "./retry.ts";
 import { hostOf, nameOf, type Target } from "./target.ts";
@@ -35,13 +36,15 @@ export interface Sending {
   readonly client?: string;
   /** The answer's bytes as a Blob, whatever its type. */
   readonly raw?: boolean;
+  /** Takes the body of a success, where it is not to be kept whole. */
+  readonly intake?: Intake;
   /** Text of a GraphQL document; the request then goes to `/api/graphql`. */
   readonly graphql?: string;
 }
 
 export interface RequestOptions {
   readonly searchParams?: Record<string, unknown>;
-  readonly body?: FormData | Record<string, unknown>;
+  readonly body?: FormData | Blob | Record<string, unknown>;
   readonly signal?: AbortSignal;
   readonly asStream?: boolean;
   readonly sending?: Sending;
@@ -55,6 +58,8 @@ export interface Reply {
   readonly owner: Owner;
   /** GitLab accepted a write, but what it answered cannot be read. */
   readonly unreadable?: boolean;
+  /** The body was longer: this part of it was kept. */
+  readonly kept?: Kept;
 }
 
 export interface RequesterParts {
@@ -106,7 +111,8 @@ function toReply(incoming: Incoming, sending: Sending, owner: Owner): Reply {
   if (!sending.raw && isHtml(start, headers["content-type"])) throw notGitLab(target, status, titleOf(start));
   try {
     const body = toBody(incoming, sending.raw ?? false);
-    return { status, headers, body, owner, ...(incoming.broken ? { unreadable: true } : {}) };
+    const { kept } = incoming;
+    return { status, headers, body, owner, ...(incoming.broken ? { unreadable: true } : {}), ...(kept ? { kept } : {}) };
   } catch (error) {
     if (target.effect === "read") throw brokenRead(target, error);
     return { status, headers, body: null, owner, unreadable: true };
@@ -124,7 +130,7 @@ function errorBody(incoming: Incoming): unknown {
 interface Prepared {
   readonly method: string;
   readonly url: URL;
-  readonly body?: string | FormData;
+  readonly body?: string | FormData | Blob;
   readonly headers: Readonly<Record<string, string>>;
   readonly sending: Sending;
   readonly signal: AbortSignal;
@@ -142,7 +148,7 @@ function prepare(parts: RequesterParts, method: string, resource: Resource, endp
   const graphql = sending.graphql === undefined ? {} : { graphql: sending.graphql };
   const toolset = sending.toolset === undefined ? {} : { toolset: sending.toolset };
   parts.door({ method, url, base, template: sending.template, effect: sending.effect, body: options.body, ...toolset, ...graphql });
-  const isForm = options.body instanceof FormData;
+  const bytes = options.body instanceof FormData || options.body instanceof Blob ? options.body : undefined;
   return {
     method,
     url,
@@ -151,9 +157,9 @@ function prepare(parts: RequesterParts, method: string, resource: Resource, endp
     headers: {
       accept: sending.raw ? "*/*" : "application/json",
       "user-agent": userAgent(parts.version, sending.client),
-      ...(options.body && !isForm ? { "content-type": "application/json" } : {}),
+      ...(options.body && !bytes ? { "content-type": "application/json" } : {}),
     },
-    ...(options.body ? { body: options.body instanceof FormData ? options.body : JSON.stringify(options.body) } : {}),
+    ...(options.body ? { body: bytes ?? JSON.stringify(options.body) } : {}),
   };
 }
 
@@ -207,6 +213,7 @@ const toOutgoing = ({ method, url, body, headers, sending }: Prepared, held: Hel
   headers: { ...headers, ...held.headers },
   secretHeaders: Object.keys(held.headers),
   ...(body === undefined ? {} : { body }),
+  ...(sending.intake ? { intake: sending.intake } : {}),
   target: sending.target,
 });
 

@@ -2,6 +2,7 @@ import type { Call, Outcome, OutcomeNotes, Wanted } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
 import { cutToFit } from "./budget.ts";
+import { type Kept, MOST_BYTES } from "./intake.ts";
 import type { Shaped } from "./listing.ts";
 import { decodeCursor, encodeCursor } from "./page.ts";
 import { hideSecrets } from "./secrets.ts";
@@ -92,6 +93,11 @@ type TextOutcome = Extract<Outcome, { kind: "text" }>;
 
 const IS_LOG = /\/trace$/;
 
+const isLog = ({ route, action }: Call) => IS_LOG.test(route?.[1] ?? action.http?.[1] ?? "");
+
+/** A log is told from its end unless its start or a part is asked for. */
+export const isReadFromEnd = (call: Call): boolean => isLog(call) && call.wanted.head === undefined && call.wanted.lines === undefined;
+
 /** Tokens of a log where nothing was said of how much: its end tells the most. */
 const MOST_LOG = 4_000;
 
@@ -118,7 +124,7 @@ function told(view: View, window: Window, { wanted }: Call, more: string): strin
 
 /** A text as a window of whole lines: logs from their end, everything else from its start. */
 export function toTextOutcome(raw: string, call: Call, settings: ShapeSettings, about?: Readonly<Record<string, unknown>>): TextOutcome {
-  const log = IS_LOG.test(call.route?.[1] ?? call.action.http?.[1] ?? "");
+  const log = isLog(call);
   const seen = cursorKey(call);
   const start = call.wanted.cursor === undefined ? undefined : decodeCursor(call.wanted.cursor, seen);
   if (start && start.kind !== "lines")
@@ -152,7 +158,7 @@ function toBinaryOutcome(bytes: Uint8Array, mime: string, call: Call, name?: str
     throw new BridgeError(
       "too_large",
       `${call.action.id}: the file has ${bytes.byteLength} bytes; one answer carries ${MOST_BINARY}.`,
-      "Fetch a part of it (a single path of the archive or the artifacts), or download it outside of this server.",
+      "Fetch a part of it (a single path of the archive or the artifacts), or give save_as where the operator allows a directory (--files-dir).",
     );
   const project = projectOf(call);
   return {
@@ -165,16 +171,29 @@ function toBinaryOutcome(bytes: Uint8Array, mime: string, call: Call, name?: str
   };
 }
 
+const NEWLINE = 10;
+
+/** A part of a longer text, without the line that was cut. */
+const wholeLines = (bytes: Uint8Array, kept: Kept) =>
+  kept === "end" ? bytes.subarray(bytes.indexOf(NEWLINE) + 1) : bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1);
+
+function tellKept(outcome: TextOutcome, kept: Kept | undefined): TextOutcome {
+  if (!kept) return outcome;
+  const what = `the text is longer than ${MOST_BYTES / 1_048_576} MB: only its ${kept} was read, and lines are counted in that part`;
+  return { ...outcome, truncated: [outcome.truncated, what].filter(Boolean).join("; ") };
+}
+
 /** A download: text where the bytes are text, base64 otherwise; never changed on the way. */
 export async function toRawOutcome(
   body: unknown,
   headers: Readonly<Record<string, string>>,
   call: Call,
   settings: ShapeSettings,
+  kept?: Kept,
 ): Promise<Outcome> {
   const bytes = body instanceof Blob ? new Uint8Array(await body.arrayBuffer()) : new Uint8Array();
-  const text = decodeText(bytes);
-  if (text !== undefined) return toTextOutcome(text, call, settings);
+  const text = decodeText(kept ? wholeLines(bytes, kept) : bytes);
+  if (text !== undefined) return tellKept(toTextOutcome(text, call, settings), kept);
   const mime = headers["content-type"]?.split(";")[0]?.trim() || "application/octet-stream";
   return toBinaryOutcome(bytes, mime, call, fileName(headers["content-disposition"]));
 }

@@ -2,6 +2,7 @@ import { placeholders, scopeOf } from "../catalog/route.ts";
 import type { ActionRow, Call, Param, Route, Shape } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { fillPath } from "./address.ts";
+import { type Upload, uploadName } from "./files.ts";
 
 /** A call as it goes out, before credentials: what a preview shows and the requester sends. */
 export interface WireRequest {
@@ -9,7 +10,7 @@ export interface WireRequest {
   readonly template: string;
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
-  readonly body?: Readonly<Record<string, unknown>> | FormData;
+  readonly body?: Readonly<Record<string, unknown>> | FormData | Blob;
 }
 
 const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -29,8 +30,19 @@ function toWireValue(shape: Shape, value: unknown): unknown {
 
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),(.*)$/s;
 
-/** A file comes as plain text or as `data:<type>;name=<file name>;base64,<bytes>`. */
-function toFile(name: string, value: unknown): { readonly blob: Blob; readonly name: string } {
+type Files = ReadonlyMap<string, Upload>;
+
+const NONE: Files = new Map();
+
+/**
+ * A file comes as plain text, as `data:<type>;name=<file name>;base64,<bytes>`, or as `file:<name>` from the operator's directory;
+ * in a preview, which sends nothing, such a file is only named.
+ */
+function toFile(name: string, value: unknown, files: Files): Upload {
+  const own = files.get(name);
+  if (own) return own;
+  const named = uploadName(value);
+  if (named !== undefined) return { blob: new Blob([]), name: named };
   const text = String(value);
   const match = DATA_URL.exec(text);
   if (!match) return { blob: new Blob([text], { type: "text/plain" }), name: `${name}.txt` };
@@ -50,12 +62,21 @@ type Given = readonly (readonly [name: string, param: Param, value: unknown])[];
 
 const wireName = (name: string, param: Param) => param.wire ?? name;
 
-function toForm(given: Given): FormData {
+/** GitLab wants the bytes of these alone, not a form; whatever else is given goes into the query. */
+const BARE: ReadonlySet<string> = new Set(["generic_package.file_upload", "terraform_state.set"]);
+
+function toBare(given: Given, files: Files): Pick<WireRequest, "body" | "query"> {
+  const file = given.find(([, param]) => param.format === "binary");
+  const rest = given.filter((one) => one !== file);
+  return { query: toRecord(rest), ...(file ? { body: toFile(file[0], file[2], files).blob } : {}) };
+}
+
+function toForm(given: Given, files: Files): FormData {
   const form = new FormData();
   for (const [name, param, value] of given) {
     if (param.format !== "binary") appendField(form, wireName(name, param), toWireValue(param, value));
     else {
-      const file = toFile(name, value);
+      const file = toFile(name, value, files);
       form.append(wireName(name, param), file.blob, file.name);
     }
   }
@@ -79,7 +100,7 @@ function paramsOn(row: ActionRow, route: Route, params: Readonly<Record<string, 
 }
 
 /** @throws BridgeError invalid_params for path values that cannot be sent and parameters that the route does not know. */
-export function toWire({ action, route, params }: Pick<Call, "action" | "route" | "params">): WireRequest {
+export function toWire({ action, route, params }: Pick<Call, "action" | "route" | "params">, files: Files = NONE): WireRequest {
   const chosen = route ?? action.http;
   if (!chosen) throw new Error(`${action.id} has no route`);
   const [method, template] = chosen;
@@ -88,6 +109,8 @@ export function toWire({ action, route, params }: Pick<Call, "action" | "route" 
   const query = rest.filter(([, param]) => param.in === "query");
   const body = rest.filter(([, param]) => param.in === "body");
   const path = fillPath(template, params);
-  if (body.some(([, param]) => param.format === "binary")) return { method, template, path, query: toRecord(query), body: toForm(body) };
+  if (BARE.has(action.id)) return { method, template, path, ...toBare([...query, ...body], files) };
+  if (body.some(([, param]) => param.format === "binary"))
+    return { method, template, path, query: toRecord(query), body: toForm(body, files) };
   return { method, template, path, query: toRecord(query), ...(body.length > 0 ? { body: toRecord(body) } : {}) };
 }

@@ -68,6 +68,7 @@ const BAD: Record<OptionName, readonly [value: string, says: RegExp]> = {
   revealSecrets: ["files", /nearest is file/],
   refusalContact: ["x".repeat(201), /longer than 200.*such as the platform team/],
   budget: ["499", /from 500 to 100000; the nearest is 500/],
+  filesDir: [hole("FILES"), /placeholder/],
   http: ["maybe", /neither true nor false/],
   host: ["http://all", /address or a host name; such as 0\.0\.0\.0/],
   port: ["70000", /from 0 to 65535; the nearest is 65535/],

@@ -164,7 +164,7 @@ export const OPTIONS = {
     kind: "value",
     schema: z
       .string()
-      .regex(/^[a-z0-9_]{0,32}$/, "must be up to 32 of a-z, 0-9 and _")
+      .regex(/^([a-z_][a-z0-9_]{0,31})?$/, "must be up to 32 of a-z, 0-9 and _, no digit first")
       .default(""),
     about: "Put before every tool name",
     group: "What is on",

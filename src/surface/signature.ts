@@ -14,8 +14,17 @@ export const listedSchema = (connection: Connection, action: Action): JsonSchema
 export const fullSchema = (connection: Connection, action: Action): JsonSchema =>
   toInputSchema(action, { detail: "full", project: connection.project() !== undefined });
 
+/** A PUT that does something anew each time: a commit, a rebase. */
+const ANEW: ReadonlySet<string> = new Set([
+  "repository.file_update",
+  "repository.submodule_update",
+  "merge_request.rebase",
+  "suggestion.apply",
+  "suggestion.apply_batch",
+]);
+
 /** Writes that end in the same state however often they are sent. */
-const isIdempotent = (action: Action) => action.http?.[0] === "PUT" || action.http?.[0] === "DELETE";
+const isIdempotent = ({ id, http }: Action) => (http?.[0] === "PUT" || http?.[0] === "DELETE") && !ANEW.has(id);
 
 /** Only what differs from MCP's defaults (not read-only, destructive, open world), and always which of the three it is. */
 export function annotationsFor(action: Action): Annotations {

@@ -1,6 +1,7 @@
 import type { Action, Call, Effect, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { isRawRest } from "../policy/call-effects.ts";
+import { askedFields } from "../policy/graphql.ts";
 import { checkPath, judgeRaw, type RawCall } from "../policy/raw.ts";
 import { toBase } from "./address.ts";
 import type { Request } from "./gitbeaker.ts";
@@ -35,6 +36,25 @@ function refuseSecrets({ rows }: RawCall): void {
         rule: "secrets",
       },
     );
+}
+
+const snake = (name: string) => name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+
+/** Whether a field of this name is hidden wherever it stands in an answer. */
+const isHidden = (name: string) => (hideSecrets({ [name]: "x" }, { id: "" }) as Plain)[name] !== "x";
+
+/** An answer may call a field what it likes, so that secrets are not asked for in the first place. */
+function refuseSecretFields(document: string, { revealSecrets }: ShapeSettings): void {
+  if (revealSecrets === "result") return;
+  const found = askedFields(document).find(
+    ({ name, within }) => isHidden(snake(name)) || (name === "value" && within.some((one) => /variable/i.test(one))),
+  );
+  if (!found) return;
+  const hint = "Nothing was sent. Leave it out; whoever runs this server can change --reveal-secrets.";
+  throw new BridgeError("not_permitted", `The document asks for ${found.name}, which this server does not tell.`, hint, {
+    rule: "secrets",
+    setting: "--reveal-secrets",
+  });
 }
 
 /** The call as what it really is: its effect, and the toolset and secrets of the action that stands for it. */
@@ -98,6 +118,7 @@ async function runRest(call: Call, judged: RawCall, parts: RawParts): Promise<Ou
 
 async function runDocument(call: Call, judged: RawCall, parts: RawParts): Promise<Outcome> {
   const document = String(call.params.document);
+  refuseSecretFields(document, parts.settings);
   const sending = { ...parts.sendingOf(call, judged.template), graphql: document };
   const variables = asObject(call.params.variables) ?? {};
   const reply = await parts.request("POST", "/graphql", { body: { query: document, variables }, signal: parts.signal, sending });

@@ -41,3 +41,23 @@ export function mutationFields(document: string): readonly string[] {
   const mutations = definitions.filter((part) => part.kind === "OperationDefinition" && part.operation === "mutation");
   return [...new Set(mutations.flatMap((part) => (part.kind === "OperationDefinition" ? names(part.selectionSet) : [])))];
 }
+
+/** A field that a document asks for, by its real name, with the fields and types that it stands in. */
+export interface Asked {
+  readonly name: string;
+  readonly within: readonly string[];
+}
+
+/** Every field that a document asks for, whatever it is called in the answer. */
+export function askedFields(document: string): readonly Asked[] {
+  const walk = (set: SelectionSetNode | undefined, within: readonly string[]): Asked[] =>
+    (set?.selections ?? []).flatMap((part): Asked[] => {
+      if (part.kind === "FragmentSpread") return [];
+      if (part.kind === "InlineFragment") return walk(part.selectionSet, [...within, part.typeCondition?.name.value ?? ""]);
+      return [{ name: part.name.value, within }, ...walk(part.selectionSet, [...within, part.name.value])];
+    });
+  return read(document).definitions.flatMap((part) => {
+    if (part.kind === "OperationDefinition") return walk(part.selectionSet, []);
+    return part.kind === "FragmentDefinition" ? walk(part.selectionSet, [part.typeCondition.name.value, part.name.value]) : [];
+  });
+}

@@ -138,6 +138,15 @@ function judgeRest(params: Params): RawCall {
   return { rows, effect: rows.length > 0 ? worst(effects) : effectOfMethod(method), template };
 }
 
+const fieldsOfRows = new Map<string, readonly string[]>();
+
+function mutatesAlike(row: Action, fields: readonly string[]): boolean {
+  if (row.graphql === undefined || row.effect === "read") return false;
+  const own = fieldsOfRows.get(row.id) ?? mutationFields(row.graphql);
+  fieldsOfRows.set(row.id, own);
+  return own.some((field) => fields.includes(field));
+}
+
 function judgeGraphql(params: Params): RawCall {
   const document = String(params.document ?? "");
   const kinds = operationKinds(document);
@@ -149,9 +158,7 @@ function judgeGraphql(params: Params): RawCall {
     );
   if (!kinds.includes("mutation")) return { rows: [], effect: "read", template: "/graphql" };
   const fields = mutationFields(document);
-  const rows = loadActions().filter(
-    ({ graphql }) => graphql !== undefined && mutationFields(graphql).some((field) => fields.includes(field)),
-  );
+  const rows = loadActions().filter((row) => mutatesAlike(row, fields));
   return {
     rows,
     effect: worst([...rows.map(({ effect }) => effect), fields.some(destroys) ? "destructive" : "write"]),

@@ -111,6 +111,20 @@ describe("a GraphQL document that the caller wrote", () => {
     expect(sent[0]?.body).toEqual({ query: document, variables: { a: 1 } });
   });
 
+  it.each([
+    '{ project(fullPath: "a/b") { ciVariables { nodes { key value } } } }',
+    '{ project(fullPath: "a/b") { ciVariables { nodes { plain: value } } } }',
+    '{ group(fullPath: "a") { ...F } } fragment F on Group { vars: ciVariables { nodes { ...V } } } fragment V on CiGroupVariable { value }',
+    '{ project(fullPath: "a/b") { x: runnersToken } }',
+    "mutation { runnerCreate(input: {}) { runner { ephemeralAuthenticationToken } } }",
+  ])("asks for no secret: %s", async (document) => {
+    const hiding = open(() => Response.json({ data: { a: 1 } }), "--reveal-secrets=never", "--confirm=off");
+    await expect(hiding.run("gitlab.graphql", { document })).rejects.toMatchObject({ code: "not_permitted", detail: { rule: "secrets" } });
+    expect(hiding.sent).toEqual([]);
+    const telling = open(() => Response.json({ data: { a: 1 } }), "--reveal-secrets=result", "--confirm=off");
+    expect(await asked(telling.run("gitlab.graphql", { document }))).toBe("sent");
+  });
+
   it("fails where GitLab says so inside its success", async () => {
     const { run } = open(() => Response.json({ errors: [{ message: "Field 'x' doesn't exist on type 'Query'" }] }));
     await expect(run("gitlab.graphql", { document: "{ x }" })).rejects.toMatchObject({ code: "unprocessable" });

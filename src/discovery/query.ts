@@ -28,6 +28,12 @@ export interface Item {
   readonly fuzzy: boolean;
   /** A clause starts here. */
   readonly start: boolean;
+  /** Number of the sentence. */
+  readonly sentence?: number;
+  /** The sentence asks for something in so many words (`could you`, `please`). */
+  readonly asked?: boolean;
+  /** Said not to be wanted. */
+  readonly hushed?: boolean;
   /** The clause asks for something (`please`, `I need`). */
   readonly cue: boolean;
   /** The clause says how things should be. */
@@ -70,6 +76,8 @@ interface Draft {
   readonly lexicon: Lexicon;
   /** Said in another language, where the verb need not come first. */
   readonly foreign: boolean;
+  sentence: number;
+  asked: boolean;
   /** The next item opens a clause. */
   clause: boolean;
   /** The next word may be a verb in the imperative, where `^` phrases hold. */
@@ -113,6 +121,9 @@ function push(draft: Draft, value: string, said: Said): void {
   for (const part of value.split(" ")) {
     if (part === "-" || part === "") continue;
     const mark = {
+      sentence: draft.sentence,
+      ...(draft.asked ? { asked: true } : {}),
+      ...(draft.hush ? { hushed: true } : {}),
       fuzzy: said.word.fuzzy,
       start: draft.clause,
       cue: draft.cue,
@@ -168,6 +179,7 @@ function pushPlain(draft: Draft, lexicon: Lexicon, plain: readonly string[], at:
   if (negates(plain, at)) draft.hush = true;
   if (CUES.has(word.word)) draft.cue = true;
   if (DEMANDS.has(word.word)) draft.demands = true;
+  if (asksFor(plain, at)) draft.asked = true;
   if (OF.has(word.word)) draft.of = true;
   if (LEADS.has(word.word)) draft.start = true;
   else if (english.stop.has(word.word)) draft.start = false;
@@ -176,6 +188,19 @@ function pushPlain(draft: Draft, lexicon: Lexicon, plain: readonly string[], at:
     const weight = english.plain.has(word.word) && !lexicon.names(stem(word.word)) ? WEIGHTS.ordinary : 1;
     push(draft, word.word + named, { text: word.word, word, plural: isPlural(word.word), past: isPast(word.word), weight });
   }
+}
+
+const POLITE = new Set(["please", "pls", "plz", "kindly"]);
+const MODALS = new Set(["can", "could", "would", "will"]);
+const WANTS = new Set(["need", "want", "like", "love"]);
+const WHO_WANTS = new Set(["i", "we", "would", "id"]);
+
+/** Asks in so many words: `please`, `could you`, `I want you to`, `I would like`. */
+function asksFor(words: readonly string[], at: number): boolean {
+  const word = words[at] ?? "";
+  if (POLITE.has(word)) return true;
+  if (MODALS.has(word)) return words[at + 1] === "you";
+  return WANTS.has(word) && (words[at + 1] === "you" || WHO_WANTS.has(words[at - 1] ?? ""));
 }
 
 /** Longest object that may stand between the parts of a verb. */
@@ -207,9 +232,22 @@ export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item
   const { english } = lexicon.vocabulary;
   const words = foreign ? said : together(said, english);
   const plain = words.map(({ word }) => word);
-  const draft: Draft = { items: [], lexicon, foreign, clause: true, start: true, cue: false, demands: false, hush: false, of: false };
+  const draft: Draft = {
+    items: [],
+    lexicon,
+    foreign,
+    sentence: 0,
+    asked: false,
+    clause: true,
+    start: true,
+    cue: false,
+    demands: false,
+    hush: false,
+    of: false,
+  };
   for (let at = 0; at < words.length; ) {
     const word = words[at] as Word;
+    if (word.sentence) Object.assign(draft, { sentence: draft.sentence + 1, asked: false });
     if (word.start) Object.assign(draft, { clause: true, start: true, cue: false, demands: false, hush: false, of: false });
     if (word.name && lexicon.knows(`=${word.name}`)) {
       at = pushName(draft, words, at, word.name);
@@ -222,6 +260,7 @@ export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item
       continue;
     }
     const span = words.slice(at, at + match.length);
+    if (span.some((_, index) => asksFor(plain, at + index))) draft.asked = true;
     const spoken = { ...word, fuzzy: span.some((one) => one.fuzzy), quoted: span.every((one) => one.quoted) };
     const own = match.length === 1 && lexicon.knows(stem(word.word)) && !match.value.includes(" ") ? word.word : undefined;
     push(draft, match.value, {

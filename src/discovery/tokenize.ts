@@ -3,6 +3,8 @@ export interface Token {
   readonly word: string;
   /** A new clause starts here. */
   readonly start: boolean;
+  /** A new sentence starts here. */
+  readonly sentence?: boolean;
   /** The word stood inside a quoted phrase: more likely a value than a wish. */
   readonly quoted?: boolean;
   /** The name with underscores (`target_branch`) that the word is a part of. */
@@ -86,6 +88,9 @@ const PIECE = new RegExp(`[${RUN}]+|(?:(?![${RUN}])[\\p{L}\\p{M}\\p{N}])+|[.,;:!
 export const isRun = (word: string): boolean => RUN_START.test(word);
 const RUN_START = new RegExp(`^[${RUN}]`, "u");
 
+/** Marks that close a sentence, or announce what is asked for. */
+const SENTENCE = /[.!?:;\n。！？；：]/;
+
 const NAME = /[a-z][a-z0-9]*(?:_[a-z0-9]+)+/g;
 
 /** The words of a text in order, with marks where a clause starts. Never more than a fixed number. */
@@ -99,19 +104,23 @@ export function tokenize(text: string): Token[] {
   const names = [...folded.matchAll(NAME)];
   let name = names.shift();
   let start = true;
+  let sentence = true;
   for (const match of folded.matchAll(PIECE)) {
     const piece = match[0];
     if (!/[\p{L}\p{N}]/u.test(piece)) {
       const after = folded[match.index + piece.length];
-      start ||= after === undefined || /\s/.test(after) || /[。、！？；：¿¡…]/.test(piece);
+      const parts = after === undefined || /\s/.test(after) || /[。、！？；：¿¡…]/.test(piece);
+      start ||= parts;
+      sentence ||= parts && SENTENCE.test(piece);
       continue;
     }
     if (piece.length > MAX_WORD && !isRun(piece)) continue;
     while (name && name.index + name[0].length <= match.index) name = names.shift();
     const inName = name && name.index <= match.index ? { name: name[0] } : {};
     const quoted = spans.some(([from, to]) => match.index >= from && match.index < to);
-    tokens.push({ word: piece, start, ...(quoted ? { quoted } : {}), ...inName });
+    tokens.push({ word: piece, start, ...(sentence ? { sentence } : {}), ...(quoted ? { quoted } : {}), ...inName });
     start = false;
+    sentence = false;
     if (tokens.length >= MAX_TOKENS) break;
   }
   return tokens;

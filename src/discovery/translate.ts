@@ -22,6 +22,7 @@ export interface Lexicon {
 export interface Word {
   readonly word: string;
   readonly start: boolean;
+  readonly sentence?: boolean;
   readonly fuzzy: boolean;
   readonly quoted: boolean;
   /** The parameter-like name (`target_branch`) that the word is a part of. */
@@ -113,9 +114,10 @@ function translate(words: readonly Word[], language: Language, lexicon: Lexicon)
   return out;
 }
 
-const toWord = ({ word, start, quoted, name }: Token): Word => ({
+const toWord = ({ word, start, sentence, quoted, name }: Token): Word => ({
   word,
   start,
+  ...(sentence ? { sentence } : {}),
   fuzzy: false,
   quoted: quoted ?? false,
   ...(name ? { name } : {}),

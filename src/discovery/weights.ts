@@ -66,7 +66,7 @@ export const WEIGHTS = {
   ordinary: 0.4,
   /** `aside`: what a story says around the wish in it. */
   window: {
-    aside: 0.75,
+    aside: 0.5,
     near: 3,
     far: 0.8,
     verbReach: 2,

@@ -19,18 +19,28 @@ export function windowsOf(items: readonly Item[]): Window[] {
   if (short) windows.push({ items, weight: whole });
   if (short && items.length <= 4) return windows;
   const clauses = clausesOf(items);
-  const isStory = !short && clauses.some(isAsked);
+  const asking = short ? undefined : askingSentences(items);
+  const isAside = (clause: readonly Item[]) =>
+    asking !== undefined && asking.size > 0 && !clause.some(({ sentence }) => asking.has(sentence ?? -1));
   for (const clause of carryVerbs(clauses)) {
-    const asked = askedOf(clause) * (isStory && !isAsked(clause) ? WEIGHTS.window.aside : 1);
+    const asked = askedOf(clause) * (isAside(clause) ? WEIGHTS.window.aside : 1);
     if (clause.length <= size + 1) windows.push({ items: clause, weight: (short ? part : 1) * asked });
     else windows.push(...slide(clause, (short ? part : 1) * asked));
   }
   return windows;
 }
 
-/** The clause asks politely, or begins with what is to be done. */
-const isAsked = (clause: readonly Item[]) =>
-  clause.some((item) => item.cue || item.asks) || clause[0]?.verbs !== undefined || clause[0]?.acts === true;
+/** Numbers of the sentences that ask for something: in so many words or by what they begin with; else the questions. */
+function askingSentences(items: readonly Item[]): ReadonlySet<number> {
+  const numbers = (isOne: (item: Item, at: number) => boolean) =>
+    new Set(items.flatMap((item, at) => (item.sentence !== undefined && isOne(item, at) ? [item.sentence] : [])));
+  const wishes = (item: Item) => (item.verbs !== undefined || item.acts === true) && !item.hushed;
+  const polite = numbers((item) => item.asked === true);
+  const withWish = numbers((item) => polite.has(item.sentence ?? -1) && wishes(item));
+  const imperative = numbers((item, at) => wishes(item) && items[at - 1]?.sentence !== item.sentence);
+  const asking = new Set([...(withWish.size > 0 ? withWish : polite), ...imperative]);
+  return asking.size > 0 ? asking : numbers((item) => item.asks === true);
+}
 
 /** How much a clause sounds like a wish: it asks politely, or it begins with what is to be done. */
 function askedOf(clause: readonly Item[]): number {

@@ -31,7 +31,7 @@ import { effectOfWrite } from "./preview.ts";
 import { previewOfRaw, type RawParts, runRaw } from "./raw.ts";
 import { createRequesterFn, type Reply, type RequesterParts, type Sending } from "./requester.ts";
 import { isReadFromEnd, notesOf, projectOf, roomOf, shapeRows, toFileOutcome, toRawOutcome, toValueOutcome } from "./result.ts";
-import { hideSecrets, prepareDelivery } from "./secrets.ts";
+import { hideSecrets, prepareDelivery, tellMasked } from "./secrets.ts";
 import { didOf, hintOf, missingLabels } from "./silent.ts";
 import { isPlain } from "./slim.ts";
 import type { Target } from "./target.ts";
@@ -338,7 +338,10 @@ export function createGitLabSource(options: GitLabOptions): GitLabSource {
     name: GITLAB,
     toolsets: () => TOOLSETS,
     actions: parts.actions,
-    run: async (call, context) => run(call, context, parts),
+    run: async (call, context) => {
+      const outcome = await run(call, context, parts);
+      return call.action.effect === "read" ? tellMasked(outcome) : outcome;
+    },
     preview: (call, context) => previewOf(call, context, parts),
     facts,
     places,

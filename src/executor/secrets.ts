@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { ActionRow } from "../catalog/types.ts";
+import type { ActionRow, Outcome } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
 import { MASK } from "../log.ts";
@@ -34,6 +34,19 @@ export function hideSecrets(value: unknown, row: Pick<ActionRow, "id" | "entity"
   );
 }
 
+const holdsMask = (value: unknown): boolean =>
+  value === MASK || (Array.isArray(value) ? value.some(holdsMask) : isPlain(value) && Object.values(value).some(holdsMask));
+
+const MASKED = `${MASK} stands for a secret (the value of a variable, a token): this server does not give them out.`;
+
+/** The outcome of a read, which says so where a secret was masked in it. */
+export function tellMasked(outcome: Outcome): Outcome {
+  const content = outcome.kind === "list" ? outcome.items : outcome.kind === "value" ? outcome.value : undefined;
+  if (content === undefined || !holdsMask(content)) return outcome;
+  const { hint } = outcome as { hint?: string };
+  return { ...outcome, hint: hint === undefined ? MASKED : `${hint} ${MASKED}` } as Outcome;
+}
+
 /** The new secret in an answer: the field and its value. */
 export function secretIn(body: unknown): readonly [string, string] | undefined {
   if (!isPlain(body)) return undefined;
@@ -50,7 +63,7 @@ export interface Vault {
 }
 
 function undeliverable(row: ActionRow, why: string, cause?: unknown): BridgeError {
-  const hint = "Nothing was sent: the new secret could not have been handed over. Whoever runs this server can change --reveal-secrets.";
+  const hint = "Nothing was sent: the new secret could not have been handed over. Whoever runs this server set it so; tell the user.";
   return new BridgeError(
     "not_permitted",
     `${row.id} makes a new secret, and ${why}.`,

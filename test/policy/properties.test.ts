@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { loadActions } from "../../src/catalog/load.ts";
-import { placeholders } from "../../src/catalog/route.ts";
 import { TOOLSETS } from "../../src/catalog/toolsets.ts";
-import type { Action, CallContext, Facts, Shape, Source } from "../../src/catalog/types.ts";
+import type { Action, CallContext, Facts, Source } from "../../src/catalog/types.ts";
 import { OPTIONS, type Settings } from "../../src/config/options.ts";
 import { createFinder } from "../../src/discovery/find.ts";
 import { BridgeError } from "../../src/errors.ts";
@@ -19,6 +18,7 @@ import type { Connection, Link } from "../../src/surface/connection.ts";
 import { listTools, namer } from "../../src/surface/list.ts";
 import { enableToolset } from "../../src/surface/tools/enable-toolset.ts";
 import { gitlabFindAction } from "../../src/surface/tools/gitlab-find-action.ts";
+import { minimal } from "../support/minimal.ts";
 import { settingsFor } from "../support/settings.ts";
 
 const actions = loadActions();
@@ -134,28 +134,6 @@ function connect(settings: Settings, facts: Facts): Connection {
 
 const listedActions = (connection: Connection) => listTools(connection).flatMap((tool) => byTool.get(tool.name) ?? []);
 const call = (connection: Connection) => ({ connection, link, context, named: namer(connection), tellListChanged: async () => {} });
-
-/** A value that a parameter takes: its first enum value, a day where a date is asked for, a list of one. */
-function sample(shape: Shape): unknown {
-  if (shape.enum) return shape.enum[0];
-  if (shape.type === "array") return [shape.items ? sample(shape.items) : "x"];
-  if (shape.type === "object") {
-    const required = Object.entries(shape.properties ?? {}).filter(([, property]) => property.required);
-    return Object.fromEntries(required.map(([name, property]) => [name, sample(property)]));
-  }
-  if (shape.type === "string") return shape.format?.startsWith("date") ? "2026-01-31" : "x";
-  return shape.type === "boolean" ? true : 1;
-}
-
-/** The smallest params that the action accepts, with the scope of its first route given. */
-function minimal(action: Action): Record<string, unknown> {
-  const path = placeholders(action.http?.[1] ?? "");
-  const needed = Object.entries(action.params).filter(
-    ([name, param]) =>
-      path.includes(name) || (param.required && (param.on === undefined || param.on.some((scope) => path.includes(scope)))),
-  );
-  return Object.fromEntries(needed.map(([name, param]) => [name, sample(param)]));
-}
 
 describe("for any settings and facts", () => {
   it("what is listed, found and enabled is permitted", async () => {

@@ -61,7 +61,7 @@ function languageOf(words: readonly string[], lexicon: Lexicon): Language | unde
 
 /** German (and other) compounds: known pieces, with a linking letter or two between. */
 function split(word: string, isPiece: (piece: string) => boolean): string[] | undefined {
-  for (let at = word.length - 3; at >= 3; at--) {
+  for (let at = 3; at <= word.length - 3; at++) {
     const head = word.slice(0, at);
     const tail = word.slice(at);
     if (!isPiece(tail)) continue;

@@ -12,6 +12,8 @@ interface LanguageData {
   /** Words that carry no wish. */
   readonly stop: readonly string[];
   readonly of?: readonly string[];
+  /** Characters that are read as another, in pairs (traditional, simplified). */
+  readonly folded?: string;
   /** Letters that may follow a `*` stem. */
   readonly endings?: number;
   readonly plain?: readonly string[];
@@ -93,12 +95,16 @@ function loadEnglish(): Language {
 function loadRunLanguage(name: string): RunLanguage {
   const data = readData(name);
   const table = new Map<string, string>();
+  const marks = [...(data.folded ?? "")];
+  const folded = new Map(marks.flatMap((mark, at): [string, string][] => (at % 2 === 0 ? [[mark, marks[at + 1] ?? mark]] : [])));
+  const toPlain = (text: string) => (folded.size === 0 ? text : Array.from(text, (mark) => folded.get(mark) ?? mark).join(""));
   for (const [key, value] of [...data.stop.map((word) => [word, ""] as const), ...Object.entries(data.phrases)])
-    table.set(key.replaceAll(" ", ""), value);
+    table.set(toPlain(key.replaceAll(" ", "")), value);
   const most = Math.max(...[...table.keys()].map((key) => key.length));
   return {
     name,
-    translate(run) {
+    translate(said) {
+      const run = toPlain(said);
       const words: string[] = [];
       let known = 0;
       for (let at = 0; at < run.length; ) {

@@ -95,6 +95,7 @@ describe("words of work", () => {
     ["ru", "перезапустить пайплайн", "pipeline.retry"],
     ["ja", "ブランチを削除", "branch.delete"],
     ["zh", "创建合并请求", "merge_request.create"],
+    ["zh, traditional", "創建合併請求", "merge_request.create"],
     ["ko", "파이프라인 재시도", "pipeline.retry"],
   ])("speaks %s: %j", (_, query, id) => {
     expect(first(query)).toBe(id);

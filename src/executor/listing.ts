@@ -69,8 +69,9 @@ const sizeOf = (call: Call, start: Position | undefined): number => (start && st
 
 const skipOf = (position: Position | undefined) => (position && position.kind !== "lines" ? position.skip : 0);
 
+/** A place on the first page is one that no link leads to yet: it begins like the list itself, by numbers or by keys. */
 const withSkip = (position: Position | undefined, size: number, skip: number): Position =>
-  position && position.kind !== "lines" ? { ...position, skip } : { kind: "offset", page: 1, size, skip };
+  position && position.kind !== "lines" ? { ...position, skip } : { kind: "link", query: {}, size, skip };
 
 function stopIfCancelled(context: CallContext, rows: number): void {
   if (!context.signal.aborted) return;

@@ -110,6 +110,8 @@ const BY_KEYSET: ReadonlySet<string> = new Set(["repository.tree_list", "job.lis
 /** The paging words of GitLab for a position. */
 export function toPagingQuery(position: Position | undefined, size: number, actionId: string): Readonly<Record<string, string>> {
   if (position?.kind === "offset") return { page: String(position.page), per_page: String(position.size) };
-  if (position?.kind === "link") return { ...position.query, per_page: String(position.size) };
-  return { per_page: String(size), ...(BY_KEYSET.has(actionId) ? { pagination: "keyset" } : {}) };
+  // GitLab heeds a token only where keyset paging is asked for with it: else the first page comes again.
+  const keyset = BY_KEYSET.has(actionId) ? { pagination: "keyset" } : {};
+  if (position?.kind === "link") return { ...keyset, ...position.query, per_page: String(position.size) };
+  return { ...keyset, per_page: String(size) };
 }

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../src/catalog/types.ts";
+import type { CallContext, Outcome } from "../../src/catalog/types.ts";
 import type { Settings } from "../../src/config/options.ts";
 import { createRoad, type RoadParts } from "../../src/executor/dispatch.ts";
 import { createGitLabSource } from "../../src/executor/gitlab.ts";
@@ -16,7 +16,7 @@ type Json = Record<string, unknown>;
 /** The whole road on a sandbox of its own, with what GitLab itself says beside it. */
 export interface SandboxRoad {
   readonly sandbox: Sandbox;
-  run(name: string, params: Json, signal?: AbortSignal): Promise<Outcome>;
+  run(name: string, params: Json, signal?: AbortSignal, more?: Partial<CallContext>): Promise<Outcome>;
   /** Asks (or changes) the sandbox without the bridge. */
   ask(path: string, method?: string, body?: Json): Promise<never>;
   close(): Promise<void>;
@@ -55,8 +55,8 @@ export async function openRoad(options: RoadOptions = {}): Promise<SandboxRoad> 
   });
   return {
     sandbox,
-    run: (name, params, signal = new AbortController().signal) =>
-      road.run({ name, params }, { principal: { instance: sandbox.url }, signal, canAsk: false, meta: {} }),
+    run: (name, params, signal = new AbortController().signal, more = {}) =>
+      road.run({ name, params }, { principal: { instance: sandbox.url }, signal, canAsk: false, meta: {}, ...more }),
     async ask(path, method = "GET", body) {
       const headers = { "PRIVATE-TOKEN": credential, "Content-Type": "application/json" };
       const reply = await fetch(`${sandbox.url}/api/v4${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { stylesPage } from "../scripts/styles-page.ts";
 import { generated } from "../src/cli/docs.ts";
 import { VERSION } from "../src/version.ts";
 
@@ -8,8 +9,12 @@ describe("generated docs", () => {
     for (const [path, content] of generated()) expect(existsSync(path) ? readFileSync(path, "utf8") : "(missing)", path).toBe(content);
   });
 
+  it("say of the styles what is measured", () => {
+    expect(readFileSync("docs/styles.md", "utf8")).toBe(stylesPage());
+  });
+
   it("hold no page that nothing generates any more", () => {
-    const pages = readdirSync("docs/reference", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
+    const pages = readdirSync("docs/reference", { recursive: true, encoding: "utf8" }).filter((name) => /\.(md|json)$/.test(name));
     const made = [...generated().keys()].flatMap((path) =>
       path.startsWith("docs/reference/") ? [path.slice("docs/reference/".length)] : [],
     );

@@ -8,6 +8,12 @@ import type { Sent } from "../support/recorder.ts";
 const FACTS = loadFacts();
 const PAGING = ["page", "per_page", "pagination", "cursor", "page_token"];
 
+/** Uploads whose bytes are the whole body, everything else standing in the query; the documents show a form. */
+const BARE: Readonly<Record<string, string>> = {
+  "generic_package.file_upload": "GitLab's pages send it with --upload-file",
+  "terraform_state.set": "Terraform sends its state as the body",
+};
+
 /** The operation that a route stands for, as GitLab's documents have it. */
 function operationOf(route: Route): Operation | undefined {
   const key = skeleton(...route);
@@ -72,7 +78,8 @@ function sortOut(row: Action, operation: Operation, meant: Readonly<Record<strin
     }
     const joined = join(operation, fact, wire, value);
     const place = `${row.id} ${name}: in query, fact body` in DIFFERENCES ? "query" : fact.in;
-    if (place === "query") out.query.push(...toEntries(wire, joined));
+    const bare = row.id in BARE && fact.name !== "file";
+    if (place === "query" || bare) out.query.push(...toEntries(wire, joined));
     else out.body[wire] = joined;
     const fits = fact.name === wire && !(`${row.id} ${name}: type ${param.type}, fact ${fact.type}` in DIFFERENCES);
     if (fits && JSON_TYPES[fact.type]?.(value) === false) out.findings.push(`${name}: sent as ${typeof value}, GitLab takes ${fact.type}`);
@@ -100,6 +107,9 @@ function formFindings(sent: Record<string, unknown>, body: Readonly<Record<strin
     .map(([name]) => `form ${name} is another`);
 }
 
+const bareFindings = (sent: Sent): string[] =>
+  sent.body instanceof Blob && sent.body.size === 1 ? [] : ["the body is not the one byte of the file"];
+
 const isForm = (sent: Sent, body: Readonly<Record<string, unknown>>): boolean =>
   Object.values(body).some((value) => typeof value === "string" && value.startsWith("data:")) && sent.body !== undefined;
 
@@ -113,11 +123,14 @@ export function requestFindings(row: Action, route: Route, meant: Readonly<Recor
   const [sentQuery, wanted] = [inOrder(entries), inOrder(query)];
   const alien = [...sentQuery.filter((one) => !wanted.includes(one)), ...wanted.filter((one) => !sentQuery.includes(one))];
   const hasBody = Object.keys(body).length > 0;
-  const bodyFindings = isForm(sent, body)
-    ? formFindings(sent.body as Record<string, unknown>, body)
-    : isDeepStrictEqual(sent.body, hasBody ? body : undefined)
-      ? []
-      : [`body ${JSON.stringify(sent.body)}, expected ${JSON.stringify(hasBody ? body : undefined)}`];
+  const bodyFindings =
+    row.id in BARE
+      ? bareFindings(sent)
+      : isForm(sent, body)
+        ? formFindings(sent.body as Record<string, unknown>, body)
+        : isDeepStrictEqual(sent.body, hasBody ? body : undefined)
+          ? []
+          : [`body ${JSON.stringify(sent.body)}, expected ${JSON.stringify(hasBody ? body : undefined)}`];
   return [
     ...findings,
     ...(sent.method === operation.method ? [] : [`method ${sent.method}`]),

@@ -15,7 +15,7 @@ export const HOST = "https://gitlab.test";
 export interface Sent {
   readonly method: string;
   readonly url: URL;
-  /** JSON bodies as values, forms as entries. */
+  /** JSON bodies as values, forms as entries, bare bytes as they are. */
   readonly body: unknown;
 }
 
@@ -28,6 +28,7 @@ function toBody(body: unknown): unknown {
     return Object.fromEntries(
       [...body.keys()].map((name) => [name, body.getAll(name).map((one) => (typeof one === "string" ? one : "file"))]),
     );
+  if (body instanceof Blob) return body;
   return typeof body === "string" ? (JSON.parse(body) as unknown) : undefined;
 }
 

@@ -226,9 +226,9 @@ const followers = new WeakMap<Connection, Follower>();
 const isOurs = (word: string) => word === "default" || TOOLSETS.some((row) => row.name === word || row.aliases?.includes(word));
 
 function connectedUpstreams(upstreams: Upstreams, chosen: readonly string[], tools: readonly string[]): ConnectedUpstreams {
-  const { ready, fingerprint } = upstreams;
+  const { ready, read, fingerprint } = upstreams;
   const listed = chosen.some((word) => !isOurs(word.toLowerCase())) || tools.length > 0;
-  return { ready, fingerprint, listed };
+  return { ready, read, fingerprint, listed };
 }
 
 function connectionFor(shared: Shared, { wishes, instance, gate, key = randomBytes(9).toString("base64url") }: ConnectOptions): Connection {

@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { upstreamsJsonSchema } from "../upstreams/config.ts";
 import { generateDocs, spliceReadme } from "./reference.ts";
 
 /** Files that the program writes from its own objects: path → content. */
 export function generated(): ReadonlyMap<string, string> {
   const files = new Map(generateDocs());
+  files.set("docs/reference/upstreams.schema.json", `${JSON.stringify(upstreamsJsonSchema(), null, 2)}\n`);
   files.set("README.md", spliceReadme(readFileSync("README.md", "utf8")));
   return files;
 }

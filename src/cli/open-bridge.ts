@@ -5,8 +5,8 @@ import { SettingsError } from "../config/fault.ts";
 import type { Loaded } from "../config/load.ts";
 import type { Log } from "../log.ts";
 import type { Limits } from "../policy/narrow.ts";
-import { VERSION } from "../version.ts";
 import type { Upstreams } from "../upstreams/open.ts";
+import { VERSION } from "../version.ts";
 import type { Host } from "./run.ts";
 
 function readText(path: string): string {
@@ -49,9 +49,9 @@ async function auditOf({ settings }: Loaded, log: Log) {
 
 /** Other MCP servers; their room is loaded only where there are some. @throws SettingsError */
 async function upstreamsOf(settings: Limits, host: Host, log: Log) {
-  if (settings.upstreams === undefined && !settings.gitlabMcp) return { upstreams: undefined };
+  if (settings.upstreams === undefined && !settings.gitlabMcp) return undefined;
   const { openUpstreamsFor } = await import("./open-upstreams.ts");
-  return { upstreams: openUpstreamsFor(settings, host, log) };
+  return openUpstreamsFor(settings, host, log);
 }
 
 /** A name in the settings that only another server can know is looked for there before it counts as a mistake. */
@@ -70,8 +70,8 @@ export async function openBridge(loaded: Loaded, host: Host, log: Log): Promise<
   const [settings, audit] = await Promise.all([limitsOf(loaded), auditOf(loaded, log)]);
   const secretsDirectory = join(host.home, ".gitlab-toolset-bridge", "secrets");
   const upstreams = await upstreamsOf(settings, host, log);
-  const bridge = await sensible(upstreams.upstreams, () =>
-    createBridge({ settings, log, version: VERSION, cwd: host.cwd, secretsDirectory, ...audit, ...upstreams }),
+  const bridge = await sensible(upstreams, () =>
+    createBridge({ settings, log, version: VERSION, cwd: host.cwd, secretsDirectory, ...audit, ...(upstreams ? { upstreams } : {}) }),
   );
   followPolicy(loaded, bridge, host);
   return bridge;

@@ -29,7 +29,9 @@ export function installCapabilities(server: Server, { connection, toContext }: P
   server.setRequestHandler("resources/list", () => ({ resources: listResources() }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: listTemplates(connection) as never[] }));
   server.setRequestHandler("resources/read", async ({ params }, context) => {
-    const result = await answer(readResource(connection, params.uri, toContext(context)), params.uri);
+    const callContext = toContext(context);
+    const reading = connection.upstreams?.read(params.uri, callContext) ?? readResource(connection, params.uri, callContext);
+    const result = await answer(reading as ReturnType<typeof readResource>, params.uri);
     return result as unknown as ReadResourceResult;
   });
   if (connection.settings.capabilities !== "full") return;

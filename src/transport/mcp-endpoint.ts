@@ -23,6 +23,7 @@ export interface HttpBridge {
     readonly wishes: Wishes;
     readonly instance?: string;
     readonly gate: <T>(context: CallContext, run: () => Promise<T>) => Promise<T>;
+    readonly key?: string;
   }): Connection;
   unrecognized(wishes: Wishes): readonly Unrecognized[];
   identify(connection: Connection, credential: Credential | undefined): Promise<Facts>;
@@ -124,10 +125,11 @@ const keyOf = ({ principal, credential }: CallContext): string =>
   `${principal.instance} ${principal.user ? principal.user.id : (credential?.value ?? "")}`;
 
 function createConnect({ bridge, gates }: EndpointParts) {
-  return ({ wishes, instance }: Opening): Connection =>
+  return ({ wishes, instance }: Opening, key?: string): Connection =>
     bridge.connect({
       wishes,
       ...(instance ? { instance } : {}),
+      ...(key === undefined ? {} : { key }),
       gate: (context, run) => gates.run(keyOf(context), context.signal, run),
     });
 }
@@ -170,8 +172,11 @@ async function userOf(parts: EndpointParts, connection: Connection, exchange: Ex
   return exchange.visitor.credential ? user?.id : undefined;
 }
 
-async function serveModern(parts: EndpointParts, handler: McpHttpHandler, connect: (opening: Opening) => Connection, exchange: Exchange) {
-  const connection = connect(openingOf(parts, exchange));
+type Connect = (opening: Opening, key?: string) => Connection;
+
+async function serveModern(parts: EndpointParts, handler: McpHttpHandler, connect: Connect, exchange: Exchange) {
+  // Every request is a connection of its own: what other servers keep for a client is kept for whoever shows this credential.
+  const connection = connect(openingOf(parts, exchange), `modern ${exchange.visitor.digest ?? ""}`);
   if (parts.settings.auth === "gitlab" || isToolCall(exchange.body)) await identify(parts, connection, exchange);
   const { credential } = exchange.visitor;
   const release = credential ? parts.log.hold(credential.value.replace(/^bearer /i, "")) : undefined;

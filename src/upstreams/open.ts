@@ -35,12 +35,28 @@ export interface Upstreams {
   readonly toolsets: ReadonlySet<string>;
   /** Reads the tools of all, on first use; resolves when each answered or failed, or the patience is over. */
   ready(context?: CallContext): Promise<void>;
+  /** The resource behind a link in an answer to this client; undefined where no answer had it. */
+  read(uri: string, context: CallContext): Promise<Readonly<Record<string, unknown>>> | undefined;
   forget(session: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A list waits no longer than this for upstreams. */
+/** A list waits no longer than this for upstreams; one that was waited for in vain is given but a moment the next time. */
 const PATIENCE = 10_000;
+const MOMENT = 250;
+
+/** Whether all came in time. */
+async function within(ms: number, all: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([all.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** @throws SettingsError */
 export function openUpstreams(options: UpstreamsOptions): Upstreams {
@@ -54,6 +70,7 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
   const isGitLab = ({ name, link }: UpstreamConfig) =>
     name === GITLAB_MCP || (link.kind !== "stdio" && /\/api\/v4\/mcp\/?$/.test(link.url));
   const loads: Promise<unknown>[] = [];
+  let isLate = false;
   const sources = configs.map((config, index) => {
     const same = (tool: string) => {
       const id = isGitLab(config) ? SAME[tool] : undefined;
@@ -69,7 +86,7 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
       fingerprint,
       verdicts,
       single,
-      turn: async () => loads[index - 1],
+      turn: async () => await within(PATIENCE, loads[index - 1] ?? Promise.resolve()),
     });
   });
   return {
@@ -78,13 +95,16 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
     replaced: (id) => prefer === "upstream" && sources.some((source) => source.actions().some((action) => action.same === id)),
     toolsets: new Set(configs.flatMap(({ name, toolsets }) => [name, ...Object.keys(toolsets)])),
     async ready(context) {
-      if (loads.length === 0) for (const source of sources) loads.push(source.load(context));
-      let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise((resolve) => {
-        timer = setTimeout(resolve, PATIENCE);
-      });
-      await Promise.race([Promise.all(loads), patience]);
-      clearTimeout(timer);
+      const all = sources.map((source) => source.load(context));
+      if (loads.length === 0) loads.push(...all);
+      isLate = !(await within(isLate ? MOMENT : PATIENCE, Promise.all(all)));
+    },
+    read(uri, context) {
+      for (const source of sources) {
+        const found = source.read(uri, context);
+        if (found) return found;
+      }
+      return undefined;
     },
     forget: async (session) => {
       await Promise.all(sources.map((source) => source.forget(session)));

@@ -30,8 +30,10 @@ export interface UpstreamOptions {
 
 /** A source over another MCP server. */
 export interface UpstreamSource extends Source {
-  /** Reads the tools for the first time; resolves when that worked or failed. */
+  /** Reads the tools where that was not done, or a change is on its way; resolves when that worked or failed. */
   load(context: CallContext | undefined): Promise<void>;
+  /** The resource behind a link that this client was given; undefined where it was given none like that. */
+  read(uri: string, context: CallContext): Promise<Readonly<Record<string, unknown>>> | undefined;
   /** A client has gone: its connections are closed. */
   forget(session: string): Promise<void>;
   close(): Promise<void>;
@@ -41,6 +43,7 @@ const IDLE = 10 * 60_000;
 /** Changes that come together are read once. */
 const SETTLE = 100;
 const TOTAL = 30 * 60_000;
+const MOST_LINKS = 500;
 const LONGEST_REDIAL = 60_000;
 
 /** `_meta` of a request that is the caller's own, without what belongs to its connection to us. */
@@ -53,6 +56,8 @@ class Upstream implements UpstreamSource {
   readonly #options: UpstreamOptions;
   readonly #slots = new Map<string, { readonly slot: Slot; readonly session: string }>();
   readonly #catalog: Slot;
+  /** By client: links that stood in answers to it, the oldest first. */
+  readonly #links = new Map<string, Set<string>>();
   /** The client that the catalog's connection belongs to. */
   #owner: string | undefined;
   #catalogContext: CallContext | undefined;
@@ -62,7 +67,6 @@ class Upstream implements UpstreamSource {
   #tell: () => void = () => {};
   #loading: Promise<void> | undefined;
   #again = false;
-  #settling: NodeJS.Timeout | undefined;
   #redial: NodeJS.Timeout | undefined;
   #grace: NodeJS.Timeout | undefined;
   #watched: Live | undefined;
@@ -121,18 +125,28 @@ class Upstream implements UpstreamSource {
   // Reading the tools
 
   load(context: CallContext | undefined): Promise<void> {
+    if (this.#loading) return this.#loading;
     if (this.#watched) return Promise.resolve();
     this.#catalogContext ??= context;
-    this.#loading ??= this.#read().finally(() => {
+    return this.#begin(0);
+  }
+
+  /** Reads, and reads once more where a change was told meanwhile; those who wait meet the newest list. */
+  #begin(after: number): Promise<void> {
+    this.#loading ??= (async () => {
+      if (after > 0) await new Promise((resolve) => setTimeout(resolve, after));
+      do {
+        this.#again = false;
+        if (!this.#ended) await this.#read();
+      } while (this.#again && !this.#ended);
+    })().finally(() => {
       this.#loading = undefined;
-      if (this.#again) this.#changed();
     });
     return this.#loading;
   }
 
   async #read(): Promise<void> {
     const { config, log } = this.#options;
-    this.#again = false;
     try {
       await this.#catalog.use(async (live) => {
         const { tools, left } = await readTools(live, config.timeout);
@@ -194,18 +208,8 @@ class Upstream implements UpstreamSource {
 
   /** The upstream said that its list changed: read once for however many times it says so. */
   #changed(): void {
-    if (this.#ended) return;
-    if (this.#loading) {
-      this.#again = true;
-      return;
-    }
-    this.#settling ??= setTimeout(() => {
-      this.#settling = undefined;
-      this.#loading ??= this.#read().finally(() => {
-        this.#loading = undefined;
-        if (this.#again) this.#changed();
-      });
-    }, SETTLE);
+    this.#again = true;
+    if (!this.#ended) void this.#begin(SETTLE);
   }
 
   /** Its tools stay for a while, its toolset says why they do not answer, and it is tried again and again. */
@@ -263,6 +267,7 @@ class Upstream implements UpstreamSource {
           toolDefinition: { name: tool.name, inputSchema: tool.inputSchema as { type: "object" } },
         },
       );
+      this.#remember(result.content, context);
       return { kind: "relayed", result };
     } catch (error) {
       throw patience.isOver() ? new SdkError(SdkErrorCode.RequestTimeout, "no answer in time") : error;
@@ -270,6 +275,29 @@ class Upstream implements UpstreamSource {
       patience.end();
       if (ask) live.asking.delete(ask);
     }
+  }
+
+  #remember(content: readonly { readonly type: string; readonly uri?: unknown }[], { session = "" }: CallContext): void {
+    const uris = content.flatMap(({ type, uri }) => (type === "resource_link" && typeof uri === "string" ? [uri] : []));
+    if (uris.length === 0) return;
+    const known = this.#links.get(session) ?? new Set<string>();
+    this.#links.set(session, known);
+    for (const uri of uris) {
+      known.delete(uri);
+      known.add(uri);
+    }
+    for (const oldest of known) if (known.size > MOST_LINKS) known.delete(oldest);
+  }
+
+  read(uri: string, context: CallContext): Promise<Readonly<Record<string, unknown>>> | undefined {
+    if (!this.#links.get(context.session ?? "")?.has(uri)) return undefined;
+    const failed = { id: uri, upstream: this.name, reads: true, cancelled: false };
+    const { timeout } = this.#options.config;
+    return this.#slotFor(context)
+      .use((live) => live.client.readResource({ uri }, { signal: context.signal, timeout, cacheMode: "bypass" }))
+      .catch((error: unknown) => {
+        throw toBridgeError(error, failed, this.#options.log.mask);
+      });
   }
 
   /** A read whose connection turns out to be gone is sent once more over a new one; nothing else is ever sent twice. */
@@ -306,6 +334,7 @@ class Upstream implements UpstreamSource {
   }
 
   async forget(session: string): Promise<void> {
+    this.#links.delete(session);
     const own = [...this.#slots].filter(([, entry]) => entry.session === session);
     for (const [key] of own) this.#slots.delete(key);
     await Promise.all(own.map(([, { slot }]) => slot.close()));
@@ -313,7 +342,7 @@ class Upstream implements UpstreamSource {
 
   async close(): Promise<void> {
     this.#ended = true;
-    for (const timer of [this.#settling, this.#redial, this.#grace]) clearTimeout(timer);
+    for (const timer of [this.#redial, this.#grace]) clearTimeout(timer);
     const slots = [...this.#slots.values()].map(({ slot }) => slot);
     this.#slots.clear();
     await Promise.all([this.#catalog, ...slots].map((slot) => slot.close()));

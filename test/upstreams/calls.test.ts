@@ -21,6 +21,8 @@ describe.each(["legacy", "modern"])("calls through to a %s server", (era) => {
     expect(picture.content).toEqual([{ type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" }]);
     expect(picture.meta).toMatchObject({ "example.com/seen": true });
     const link = await client.run("fix.link");
+    expect(await client.client.readResource({ uri: "fixture://one" })).toMatchObject({ contents: [{ text: "content of fixture://one" }] });
+    await expect(client.client.readResource({ uri: "fixture://two" })).rejects.toThrow();
     expect(link.content).toEqual([{ type: "resource_link", uri: "fixture://one", name: "one", mimeType: "text/plain" }]);
   });
 

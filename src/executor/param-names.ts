@@ -93,6 +93,7 @@ const toSnake = (name: string) =>
   name
     .trim()
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
     .replace(/[\s.-]+/g, "_")
     .toLowerCase();
 

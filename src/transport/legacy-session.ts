@@ -1,4 +1,10 @@
-import { type JSONRPCMessage, type RequestId, type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import {
+  type JSONRPCMessage,
+  type RequestId,
+  type Server,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import type { Log } from "../log.ts";
 import { type Connection, CREDENTIAL, type Link } from "../surface/connection.ts";
 import type { Visitor } from "./auth.ts";
@@ -145,6 +151,12 @@ function takeOver(request: Request, shelf: Shelf, transport: WebStandardStreamab
   return new Request(request.url, { method: "GET", headers, signal: request.signal });
 }
 
+/** A request that names no revision is of the one that its session agreed on. */
+function nameRevision(request: Request, { protocol }: Ticket): void {
+  if (!request.headers.has("mcp-session-id") || request.headers.has("mcp-protocol-version")) return;
+  if (SUPPORTED_PROTOCOL_VERSIONS.includes(protocol)) request.headers.set("mcp-protocol-version", protocol);
+}
+
 /** What the handshake of a revived session said, said again: the client itself will not. */
 async function reviveHandshake(
   transport: WebStandardStreamableHTTPServerTransport,
@@ -235,6 +247,7 @@ export async function openSession(parts: SessionParts, revived: boolean): Promis
     async handle(request, body, visitor) {
       hold.take(visitor);
       exchanges.begin(body);
+      nameRevision(request, ticket);
       const extra = visitor.credential ? { [CREDENTIAL]: visitor.credential } : {};
       const taken = takeOver(request, shelf, transport);
       const authInfo = { token: "", clientId: "", scopes: [], extra };

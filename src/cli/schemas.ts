@@ -1,0 +1,12 @@
+import { policySchema } from "../config/policy-file.ts";
+import { AUDIT_SCHEMA } from "../executor/audit.ts";
+
+const toText = (schema: unknown) => `${JSON.stringify(schema, undefined, 2)}\n`;
+
+/** JSON Schemas that are published with the docs: path → content. */
+export function generateSchemas(): ReadonlyMap<string, string> {
+  return new Map([
+    ["docs/reference/policy.schema.json", toText(policySchema())],
+    ["docs/reference/audit.schema.json", toText(AUDIT_SCHEMA)],
+  ]);
+}

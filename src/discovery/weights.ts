@@ -3,7 +3,7 @@ export const WEIGHTS = {
   /** Weight of a field and the number of words up to which it is not long. */
   fields: {
     id: { weight: 3, length: 4 },
-    pair: { weight: 2.4, length: 1_000 },
+    pair: { weight: 3.12, length: 1_000 },
     tool: { weight: 1.6, length: 5 },
     title: { weight: 1.6, length: 5 },
     about: { weight: 0.9, length: 12 },
@@ -21,12 +21,12 @@ export const WEIGHTS = {
       list: { list: 1, get: 0.7, create: 0.4, update: 0.4, delete: 0.2, act: 0.6 },
       get: { list: 0.86, get: 1, create: 0.4, update: 0.4, delete: 0.2, act: 0.6 },
       create: { list: 0.45, get: 0.45, create: 1, update: 0.62, delete: 0.2, act: 0.75 },
-      update: { list: 0.45, get: 0.45, create: 0.62, update: 1, delete: 0.2, act: 0.8 },
+      update: { list: 0.45, get: 0.35, create: 0.62, update: 1, delete: 0.2, act: 0.8 },
       delete: { list: 0.45, get: 0.45, create: 0.3, update: 0.4, delete: 1, act: 0.6 },
       act: { list: 0.7, get: 0.7, create: 0.7, update: 0.7, delete: 0.3, act: 0.7 },
     },
     /** Without any verb reading is likelier than changing. */
-    unsaid: { list: 1, get: 0.94, create: 0.72, update: 0.72, delete: 0.4, act: 0.8 },
+    unsaid: { list: 1, get: 0.94, create: 0.72, update: 0.9, delete: 0.4, act: 0.8 },
     /** Without any verb that is known, but said to be so from now on. */
     demanded: { list: 0.8, get: 0.76, create: 0.95, update: 1, delete: 0.4, act: 0.9 },
     /** Part of the fit of the plain class that a verb of its own is a kind of. */
@@ -68,7 +68,7 @@ export const WEIGHTS = {
   window: {
     aside: 0.5,
     near: 3,
-    far: 0.8,
+    far: 0.62,
     verbReach: 2,
     size: 6,
     cue: 1.25,
@@ -78,9 +78,9 @@ export const WEIGHTS = {
     part: 0.92,
   },
   /** Share of the score that does not depend on how much of the window was answered. */
-  coverageFloor: 0.92,
+  coverageFloor: 0.71,
   /** A question, or a wish to read, that meets an action of its own verb which changes something. */
-  ownVerbAsked: 0.5,
+  ownVerbAsked: 0.65,
   /** Results below this share of the best are left out. */
   cut: 0.25,
   withheldCut: 0.6,

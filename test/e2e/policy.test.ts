@@ -121,3 +121,38 @@ describe("the audit of a running server", () => {
     }
   });
 });
+
+describe("everything that a server prints", () => {
+  it("holds no token in use and no value of a CI variable: stdout, stderr, answers, previews, errors, audit", async () => {
+    const token = "glpat-Own5erverT0kenOfThisRun";
+    for (const flags of [["--confirm=off"], ["--safe-mode"]]) {
+      wire = spawnWire(["--sandbox", "--log-level=debug", "--audit=stderr", ...flags], { GITLAB_TOKEN: token });
+      const running = wire;
+      await initialize(running);
+      await execute(running, "user.current_get", {});
+      running.child.kill("SIGKILL");
+      // A token that GitLab does not know stays unshown in its refusal; the seeded one reads and writes.
+      for (const text of [JSON.stringify(running.lines), running.stderr()]) expect(text).not.toContain(token);
+
+      wire = spawnWire(["--sandbox", "--log-level=debug", "--audit=stderr", ...flags], { HOME: folder() });
+      const seeded = wire;
+      await initialize(seeded);
+      for (const [action, params] of [
+        ["variable.list", { project_id: 101, full: true }],
+        ["variable.get", { project_id: 101, key: "REGISTRY_PASSWORD" }],
+        ["variable.update", { project_id: 101, key: "REGISTRY_PASSWORD", value: "s3cret-value-of-this-run" }],
+        ["variable.create", { project_id: 101, key: "NEW_ONE", value: "s3cret-value-of-this-run" }],
+        ["variable.create", { project_id: 101, key: "not a key", value: "s3cret-value-of-this-run" }],
+        ["access_token.create", { project_id: 101, name: "x", scopes: ["api"], access_level: 40 }],
+        ["personal_access_token.self_get", {}],
+        ["batch.run", { calls: [{ action: "variable.list", params: { project_id: 101 } }] }],
+        ["no.such_action", { token: "s3cret-value-of-this-run" }],
+      ] as [string, Record<string, unknown>][])
+        await execute(seeded, action, params);
+      const printed = JSON.stringify(seeded.lines) + seeded.stderr();
+      expect(seeded.stderr()).toContain('"action":"variable.list"');
+      expect(printed).not.toMatch(/sandbox-token-|sandbox-registry-password|release-bot|s3cret-value-of-this-run/);
+      seeded.child.kill("SIGKILL");
+    }
+  });
+});

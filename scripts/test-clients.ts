@@ -1,9 +1,9 @@
 /** Runs the sandbox against GitLab clients that were written by others: Debian's python3-gitlab and ruby-gitlab. */
 import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startSandbox } from "../src/sandbox/server.ts";
+import { installDebian } from "./debian.ts";
 
 interface Client {
   readonly name: string;
@@ -40,26 +40,9 @@ const CLIENTS: readonly Client[] = [
   },
 ];
 
-const ATTEMPTS = 3;
 const MOST_MS = 300_000;
 
 const works = ([command, ...args]: Client["probe"]): boolean => spawnSync(command, args, { stdio: "ignore" }).status === 0;
-
-function apt(...args: string[]): boolean {
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  return (
-    spawnSync("apt-get", ["-o", "DPkg::Lock::Timeout=120", "-qq", ...args], { env, stdio: ["ignore", "ignore", "inherit"] }).status === 0
-  );
-}
-
-/** Installs what is missing; a mirror that fails for a moment is asked again. */
-async function install(missing: readonly string[]): Promise<void> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    if (apt("update") && apt("install", "-y", "--no-install-recommends", ...missing)) return;
-    if (attempt < ATTEMPTS) await pause(attempt * 5_000);
-  }
-  throw new Error(`could not install ${missing.join(" and ")} with apt-get; install them by hand and run this again`);
-}
 
 /** Prints a script's lines and counts them. A script that ends early or by a signal counts as a failure. */
 async function drive(client: Client, env: Readonly<Record<string, string>>): Promise<Tally> {
@@ -90,7 +73,7 @@ async function drive(client: Client, env: Readonly<Record<string, string>>): Pro
 
 async function main(): Promise<void> {
   const missing = CLIENTS.filter(({ probe }) => !works(probe)).map(({ debian }) => debian);
-  if (missing.length > 0) await install(missing);
+  if (missing.length > 0) await installDebian(missing);
   const sandbox = await startSandbox();
   const tokens = Object.entries(sandbox.tokens).map(([name, value]) => [`SANDBOX_TOKEN_${name.toUpperCase()}`, value] as const);
   const total: Tally = { passed: 0, failed: 0, skipped: 0 };

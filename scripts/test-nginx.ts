@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Agent, setGlobalDispatcher } from "undici";
 import { connectHttp } from "../test/support/clients.ts";
 import { type Crowd, markOf, type Started, startCrowd, startHttp, tokenOf } from "../test/support/http.ts";
+import { installDebian } from "./debian.ts";
 
 /** The server behind Debian's nginx, under a sub-path and TLS: what a gateway could spoil must arrive. */
 const NGINX = "/usr/sbin/nginx";
@@ -119,10 +120,7 @@ async function main(crowd: Crowd, home: string): Promise<void> {
   }
 }
 
-if (!existsSync(NGINX)) {
-  console.error(`${NGINX} is not there: install Debian's nginx`);
-  process.exit(2);
-}
+if (!existsSync(NGINX)) await installDebian(["nginx-light", "openssl"]);
 const home = mkdtempSync(join(tmpdir(), "bridge-nginx-"));
 const crowd = await startCrowd();
 await main(crowd, home).finally(async () => {

@@ -22,6 +22,7 @@ export interface UpstreamsOptions {
   readonly isAction: (id: string) => boolean;
   readonly prefer: "upstream" | "rest";
   readonly single: boolean;
+  readonly pulse?: number;
 }
 
 /** All upstreams of one process. */
@@ -86,6 +87,7 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
       fingerprint,
       verdicts,
       single,
+      ...(options.pulse === undefined ? {} : { pulse: options.pulse }),
       turn: async () => await within(PATIENCE, loads[index - 1] ?? Promise.resolve()),
     });
   });

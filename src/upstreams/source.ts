@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { Action, Call, CallContext, Outcome, Source, ToolsetRow } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -24,6 +24,8 @@ export interface UpstreamOptions {
   readonly verdicts: Verdicts;
   /** Names are given in the order of the file: this one waits for those before it. */
   readonly turn: () => Promise<unknown>;
+  /** Milliseconds between questions whether a server over HTTP is still the same one. */
+  readonly pulse?: number;
   /** One user and one client: the connection that reads the tools is also the first client's own. */
   readonly single: boolean;
 }
@@ -42,6 +44,7 @@ export interface UpstreamSource extends Source {
 const IDLE = 10 * 60_000;
 /** Changes that come together are read once. */
 const SETTLE = 100;
+const PULSE = 30_000;
 const TOTAL = 30 * 60_000;
 const MOST_LINKS = 500;
 const LONGEST_REDIAL = 60_000;
@@ -60,7 +63,8 @@ class Upstream implements UpstreamSource {
   readonly #links = new Map<string, Set<string>>();
   /** The client that the catalog's connection belongs to. */
   #owner: string | undefined;
-  #catalogContext: CallContext | undefined;
+  /** What the catalog's connection took from the client that came first; nothing else of a client is kept. */
+  #first: { readonly headers: Readonly<Record<string, string>>; readonly elicits: boolean } | undefined;
   #actions: readonly Action[] = [];
   #tools: ReadonlyMap<string, UpstreamTool> = new Map();
   #note: string | undefined;
@@ -75,9 +79,7 @@ class Upstream implements UpstreamSource {
   constructor(options: UpstreamOptions) {
     this.name = options.config.name;
     this.#options = options;
-    this.#catalog = this.#createSlot(0, () =>
-      this.#dialOptions(this.#catalogContext, options.single && this.#catalogContext?.elicit !== undefined),
-    );
+    this.#catalog = this.#createSlot(0, () => this.#dialOptions(this.#first?.headers ?? {}, this.#first?.elicits === true));
     this.#note = "its tools were not read yet";
   }
 
@@ -107,9 +109,9 @@ class Upstream implements UpstreamSource {
     return new Slot({ name: this.name, idle, say, dial: () => dial(options(), verdicts) });
   }
 
-  #dialOptions(context: CallContext | undefined, elicits: boolean): DialOptions {
+  #dialOptions(headers: Readonly<Record<string, string>>, elicits: boolean): DialOptions {
     const { config, version, log, fingerprint } = this.#options;
-    return { config, version, log, fingerprint, elicits, headers: this.#forwarded(context), onListChanged: () => this.#changed() };
+    return { config, version, log, fingerprint, elicits, headers, onListChanged: () => this.#changed() };
   }
 
   #forwarded(context: CallContext | undefined): Readonly<Record<string, string>> {
@@ -127,7 +129,7 @@ class Upstream implements UpstreamSource {
   load(context: CallContext | undefined): Promise<void> {
     if (this.#loading) return this.#loading;
     if (this.#watched) return Promise.resolve();
-    this.#catalogContext ??= context;
+    if (context) this.#first ??= { headers: this.#forwarded(context), elicits: this.#options.single && context.elicit !== undefined };
     return this.#begin(0);
   }
 
@@ -159,6 +161,8 @@ class Upstream implements UpstreamSource {
       if (this.#ended) return;
       const text = error instanceof BridgeError ? error.message : log.mask(sayFailure(error));
       log.warn(`upstream ${this.name}: ${text}`);
+      // Where callers bring the credential, the next one's may be better.
+      if (this.#needsCaller()) this.#first = undefined;
       this.#down(this.#catalog.lastFailure || text);
     }
   }
@@ -181,11 +185,28 @@ class Upstream implements UpstreamSource {
     if (this.#watched === live) return;
     this.#watched = live;
     void this.#listen(live);
+    const pulse = this.#feelPulse(live);
     void live.closed.then(() => {
+      clearInterval(pulse);
       if (this.#watched !== live) return;
       this.#watched = undefined;
       if (!this.#ended) this.#down("the connection ended");
     });
+  }
+
+  /** A server over HTTP that was started anew closes nothing: without a question now and then its changes would never be heard again. */
+  #feelPulse(live: Live): NodeJS.Timeout | undefined {
+    const { config, pulse = PULSE } = this.#options;
+    if (config.link.kind === "stdio") return undefined;
+    const { client } = live;
+    const options = { timeout: Math.min(config.timeout, PULSE) };
+    const timer = setInterval(() => {
+      const asked = client.getProtocolEra() === "modern" ? client.discover(options) : client.ping(options);
+      asked.catch((error: unknown) => {
+        if (!(error instanceof ProtocolError)) this.#catalog.drop(live);
+      });
+    }, pulse);
+    return timer.unref();
   }
 
   /** Modern servers tell of changes only those who listen; a stream that ends is opened again. */
@@ -212,6 +233,11 @@ class Upstream implements UpstreamSource {
     if (!this.#ended) void this.#begin(SETTLE);
   }
 
+  /** Without a caller's headers there is nothing to be tried. */
+  #needsCaller(): boolean {
+    return this.#options.config.forwardHeaders.length > 0 && !this.#options.single;
+  }
+
   /** Its tools stay for a while, its toolset says why they do not answer, and it is tried again and again. */
   #down(why: string): void {
     const { config } = this.#options;
@@ -225,6 +251,7 @@ class Upstream implements UpstreamSource {
       this.#grace.unref();
     }
     clearTimeout(this.#redial);
+    if (this.#needsCaller()) return;
     this.#redial = setTimeout(() => void this.load(undefined), Math.min(LONGEST_REDIAL, Math.max(100, this.#catalog.due)));
     this.#redial.unref();
   }
@@ -242,7 +269,7 @@ class Upstream implements UpstreamSource {
     const key = `${context.session} ${digest}`;
     const known = this.#slots.get(key);
     if (known) return known.slot;
-    const slot = this.#createSlot(IDLE, () => this.#dialOptions(context, context.elicit !== undefined));
+    const slot = this.#createSlot(IDLE, () => this.#dialOptions(this.#forwarded(context), context.elicit !== undefined));
     this.#slots.set(key, { slot, session: context.session });
     return slot;
   }

@@ -91,7 +91,7 @@ async function connectClient(bridge: Bridge, person?: (message: string) => "acce
 export function openChain(
   mcpServers: Record<string, unknown>,
   flags: readonly string[] = [],
-  options: { single?: boolean; env?: Record<string, string>; gitlabMcp?: { instance: string; token?: string } } = {},
+  options: { single?: boolean; env?: Record<string, string>; gitlabMcp?: { instance: string; token?: string }; pulse?: number } = {},
 ): Chain {
   const lines: string[] = [];
   const log: Log = createLog({ level: "warn", write: (line) => lines.push(line) });
@@ -100,6 +100,7 @@ export function openChain(
   const ids = new Set(loadActions().map(({ id }) => id));
   const upstreams = openUpstreams({
     file: { mcpServers },
+    ...(options.pulse === undefined ? {} : { pulse: options.pulse }),
     ...(options.gitlabMcp ? { gitlabMcp: options.gitlabMcp } : {}),
     env: { PATH: process.env.PATH ?? "", ...options.env },
     version: "0.0.0",

@@ -46,6 +46,21 @@ describe.each(["legacy", "modern", "sse"] as const)("a %s server over HTTP", (ki
   });
 });
 
+it.each(["legacy", "modern"] as const)("a %s server that was started anew is noticed though nobody calls it", async (kind) => {
+  server = await startHttpFixture(kind);
+  const { port } = server;
+  chain = openChain({ far: { url: server.url } }, [], { pulse: 50 });
+  const client = await chain.connect();
+  await client.call("list_available_toolsets");
+  await client.run("far.grow");
+  const holds = (id: string) => chain?.upstreams.sources[0]?.actions().some((action) => action.id === id);
+  await expect.poll(() => holds("far.grown_1"), { timeout: 10_000 }).toBe(true);
+  await server.kill();
+  server = await startHttpFixture(kind, port);
+  // The new process has not grown: its list is read without a call from anybody.
+  await expect.poll(() => holds("far.grown_1"), { timeout: 15_000 }).toBe(false);
+});
+
 describe("GitLab's own MCP server", () => {
   const open = async (flags: string[] = [], headers: Record<string, string> = { "X-Gitlab-Enabled-Mcp-Server-Toolsets": "all" }) => {
     server = await startHttpFixture("gitlab");

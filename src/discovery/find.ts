@@ -111,6 +111,15 @@ function build(actions: readonly Action[]): Built {
   return { actions, index, lexicon, exact: exactNames(actions), names: actions.map((action) => action.id) };
 }
 
+/** Ids as they are compared, made once for each. */
+const shapes = new WeakMap<Action, { readonly key: string; readonly stems: readonly string[] }>();
+
+function shapeOf(action: Action): { readonly key: string; readonly stems: readonly string[] } {
+  const known = shapes.get(action) ?? { key: nameKey(action.id), stems: wordsOf(action.id).map(stem) };
+  shapes.set(action, known);
+  return known;
+}
+
 /** Ids and toolsets that look like the query, best first. */
 function suggest(query: string, built: Built, options: FindOptions): string[] {
   const wanted = nameKey(query).slice(0, 40);
@@ -118,8 +127,9 @@ function suggest(query: string, built: Built, options: FindOptions): string[] {
   const near = built.actions
     .filter((action) => inScope(action, options) && options.permitted(action))
     .map((action) => {
-      const shared = wordsOf(action.id).filter((word) => words.has(stem(word))).length;
-      return { id: action.id, cost: distance(wanted, nameKey(action.id), 8) - 3 * shared };
+      const { key, stems } = shapeOf(action);
+      const shared = stems.filter((word) => words.has(word)).length;
+      return { id: action.id, cost: distance(wanted, key, 8) - 3 * shared };
     })
     .filter(({ cost }) => cost <= Math.max(4, wanted.length / 2))
     .sort((a, b) => a.cost - b.cost || (a.id < b.id ? -1 : 1))

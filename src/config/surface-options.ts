@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { Option } from "./options.ts";
 
-const option = <S extends z.ZodType>(definition: Omit<Option<S>, "group">): Option<S> =>
-  Object.freeze({ ...definition, group: "What is on" });
+const option = <S extends z.ZodType>(definition: Omit<Option<S>, "group" | "perRequest">): Option<S> =>
+  Object.freeze({ ...definition, group: "What is on", perRequest: true });
 
 /** What a client is shown beside its choice of tools; no permission hangs on these. */
 export const SURFACE_OPTIONS = {

@@ -21,6 +21,9 @@ export interface Wishes extends Partial<Ceiling> {
   readonly project?: string;
   readonly splitExecute?: boolean;
   readonly enablement?: Settings["enablement"];
+  readonly metaSchemas?: Settings["metaSchemas"];
+  readonly toolHints?: Settings["toolHints"];
+  readonly capabilities?: Settings["capabilities"];
   readonly excludeTools?: readonly string[];
   readonly denyRegex?: readonly string[];
   readonly readOnly?: Settings["readOnly"];
@@ -33,7 +36,18 @@ export interface Wishes extends Partial<Ceiling> {
 }
 
 const LISTS = ["allowToolsets", "allowTools", "allowProjects", "allowGroups"] as const;
-const SHAPE = ["toolsets", "tools", "style", "prefix", "project", "splitExecute", "enablement"] as const;
+const SHAPE = [
+  "toolsets",
+  "tools",
+  "style",
+  "prefix",
+  "project",
+  "splitExecute",
+  "enablement",
+  "metaSchemas",
+  "toolHints",
+  "capabilities",
+] as const;
 
 /** From loose to tight. */
 const CONFIRM: readonly Settings["confirm"][] = ["off", "flag", "human"];

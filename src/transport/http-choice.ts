@@ -1,4 +1,5 @@
-import { OPTIONS, type OptionName, STYLES } from "../config/options.ts";
+import { choices } from "../config/fault.ts";
+import { OPTIONS, type OptionName } from "../config/options.ts";
 import { toBoolean, toList } from "../config/values.ts";
 import { nearest } from "../nearest.ts";
 import type { Wishes } from "../policy/narrow.ts";
@@ -15,6 +16,9 @@ const CHOICES = [
   "safeMode",
   "style",
   "enablement",
+  "metaSchemas",
+  "toolHints",
+  "capabilities",
   "splitExecute",
   "prefix",
   "project",
@@ -87,10 +91,10 @@ function toSwitch([where, , text]: Said): boolean {
 /** GitLab's server takes a prefix in any form that its tools' names may have. */
 function toValue([where, name, text]: Said): unknown {
   const option = OPTIONS[name];
-  const plain = name === "style" || name === "enablement" ? text.trim().toLowerCase() : text.trim();
+  const valid = choices(option.schema);
+  const plain = valid ? text.trim().toLowerCase() : text.trim();
   const parsed = option.schema.safeParse(plain);
   if (parsed.success) return parsed.data;
-  const valid = name === "style" ? STYLES : name === "enablement" ? ["auto", "session", "strict"] : undefined;
   const why = parsed.error.issues[0]?.message ?? "is not valid";
   throw bad(`${where}: ${why}`, { unrecognized: [text.slice(0, 60)], ...(valid ? { valid } : {}) });
 }

@@ -96,6 +96,21 @@ describe("what a client gets for its choice", () => {
     return post(`${server.url}${path}`, body, { ...headers, ...own });
   };
 
+  it("prompts are there for the one who asked for them, and for nobody else", async () => {
+    for (const [path, there] of [
+      ["?capabilities=full", true],
+      ["", false],
+    ] as const) {
+      const { answer, session } = await handshake(`${server.url}${path}`);
+      expect(JSON.stringify(answer.messages[0]?.result).includes('"prompts":{}')).toBe(there);
+      const found = await post(`${server.url}${path}`, { jsonrpc: "2.0", id: 2, method: "prompts/list" }, session);
+      expect(found.messages[0]?.error === undefined).toBe(there);
+      const { body, headers } = modern("prompts/list");
+      const stateless = await post(`${server.url}${path}`, body, headers);
+      expect(stateless.messages[0]?.error === undefined).toBe(there);
+    }
+  });
+
   for (const [era, list] of [
     ["legacy", legacyList],
     ["modern", modernList],
@@ -111,6 +126,18 @@ describe("what a client gets for its choice", () => {
       const union = namesOf(await list("", { "X-Gitlab-Enabled-Mcp-Server-Toolsets": "ci", "X-MCP-Tools": "get_issue" }));
       expect(new Set(union)).toEqual(new Set([...ci, "get_issue"]));
       expect(namesOf(await list("?style=dynamic&prefix=gl_"))).toEqual(["gl_gitlab_find_action", "gl_gitlab_execute_action"]);
+    });
+
+    it(`${era}: meta with its detail and hints, and what stands beside the tools`, async () => {
+      const reply = await list("?style=META&toolsets=wikis&meta-schemas=compact&tool-hints=anthropic&capabilities=full");
+      expect(namesOf(reply).slice(-2)).toEqual(["meta", "wikis"]);
+      expect(JSON.stringify(reply.messages)).toContain("wiki_page.list(");
+      expect(JSON.stringify(reply.messages)).toContain("anthropic/alwaysLoad");
+      const wrong = await list("?capabilities=ful");
+      expect([wrong.status, wrong.messages[0]?.error]).toEqual([
+        400,
+        expect.objectContaining({ data: expect.objectContaining({ valid: ["minimal", "full"] }) }),
+      ]);
     });
 
     it(`${era}: can only narrow: what the server forbids stays forbidden`, async () => {

@@ -34,3 +34,15 @@ it.each([
   ["https://me:hunter22@proxy.test:8080", "hunter22"],
   ["GET /x?private_token=abcdef&a=1", "abcdef"],
 ])("masks %s by its form", (text, secret) => expect(maskForms(text)).not.toContain(secret));
+
+it("a secret that is held is masked until the last holder lets go, once each", () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "info", write: (line) => lines.push(line) });
+  const one = log.hold("somebodys-own-word");
+  const other = log.hold("somebodys-own-word");
+  one();
+  one();
+  expect(log.mask("it is somebodys-own-word")).not.toContain("somebodys");
+  other();
+  expect(log.mask("it is somebodys-own-word")).toContain("somebodys-own-word");
+});

@@ -80,10 +80,11 @@ const forbidden: Shaper = (words, target, owner) => {
   }
   const plan =
     target.tier && target.tier !== "free" && target.tier !== "unknown" ? ` GitLab may also want the ${target.tier} tier for it.` : "";
+  const archived = target.effect === "read" ? "" : " Nothing can be changed in an archived project.";
   return {
     code: "forbidden",
     says: `GitLab does not let the user of ${tokenOf(owner)} do this${quoted(words)}`,
-    hint: `A higher role in ${target.place ?? "the project or group"} is needed; its maintainers or owners can give it. Another try with the same token will not help.${plan}`,
+    hint: `A higher role in ${target.place ?? "the project or group"} is needed; its maintainers or owners can give it. Another try with the same token will not help.${archived}${plan}`,
   };
 };
 
@@ -169,6 +170,10 @@ export const titleOf = (body: unknown): string | undefined =>
 /** Neither GitLab's own error page nor a gateway's: those are 5xx and mean that GitLab is down. */
 const isForeign = ({ status, headers, body }: Answered) => status < 500 && status !== 429 && isHtml(body, headers["content-type"]);
 
+/** What is not found may always be one of several things; elsewhere the action's own hint says it better. */
+const withSpecial = (code: ErrorCode, general: string, special: string | undefined) =>
+  special !== undefined && code === "not_found" ? `${general} ${special}` : (special ?? general);
+
 /** The error for an answer that is not a success. */
 export function toGitLabError(answer: Answered, target: Target, owner: Owner): BridgeError {
   const { status, headers, body } = answer;
@@ -176,7 +181,8 @@ export function toGitLabError(answer: Answered, target: Target, owner: Owner): B
   if ((status === 502 || status === 504) && target.effect !== "read")
     return toOutcomeUnknown(`the gateway answered ${status}`, target, status);
   const words = toWords(body);
-  const special = actionHint(target.action, status, words.text);
+  // What is wrong with the token itself is never the action's own matter.
+  const special = words.error === undefined ? actionHint(target.action, status, words.text) : undefined;
   const id = headers["x-request-id"];
   const common = { status, ...(id ? { request_id: id } : {}), ...(Object.keys(words.fields).length > 0 ? { fields: words.fields } : {}) };
   if (status === 401 && special === undefined) {
@@ -185,5 +191,5 @@ export function toGitLabError(answer: Answered, target: Target, owner: Owner): B
   }
   const shaper = BY_STATUS[status] ?? (status >= 500 ? down : status === 401 ? forbidden : invalid);
   const { code, says, hint, detail } = shaper(words, target, owner, answer);
-  return new BridgeError(code, `${nameOf(target)}: ${says} (HTTP ${status}).`, special ?? hint, { ...common, ...detail });
+  return new BridgeError(code, `${nameOf(target)}: ${says} (HTTP ${status}).`, withSpecial(code, hint, special), { ...common, ...detail });
 }

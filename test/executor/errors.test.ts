@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { loadActions } from "../../src/catalog/load.ts";
 import { toWords } from "../../src/executor/error-words.ts";
 import { toFailure, toNetworkError } from "../../src/executor/failures.ts";
-import { ACTION_HINTS } from "../../src/executor/hints.ts";
+import { ACTION_HINTS, actionHint } from "../../src/executor/hints.ts";
 import { API, answers, callOf, contextOf, failureOf, json, sourceOf, useNetwork } from "./gitlab-fixture.ts";
 
 useNetwork();
@@ -172,6 +172,64 @@ describe("hints of single actions", () => {
     answers(method, `${API}${path}`, () => json(body, { status }));
     const error = await failureOf(sourceOf().run(callOf(id, params), contextOf()));
     expect(error.hint).toMatch(hint);
+  });
+
+  it.each([
+    ["merge_request.approve", 401, "401 Unauthorized", /author, a committer/],
+    ["merge_request.merge", 406, "Branch cannot be merged", /conflict/],
+    ["merge_request.merge", 400, "sha is missing", /wants the sha/],
+    ["pipeline_schedule.play", 403, "403 Forbidden", /take_ownership/],
+    ["protected_branch.create", 409, "Protected branch 'main' already exists", /protected_branch\.update/],
+    ["tag.create", 403, "403 Forbidden", /protected_tag\.list/],
+    ["release.create", 409, "Release already exists", /release\.update/],
+    ["label.create", 409, "Label already exists", /label\.update/],
+    ["member.add", 409, "Member already exists", /member\.update/],
+    ["project.fork", 409, "Name has already been taken", /fork_list/],
+    ["project.transfer", 400, "Transfer failed", /transfer_location_list/],
+    ["job.play", 400, "400 Bad request - Unplayable Job", /job\.retry/],
+    ["job.retry", 403, "403 Forbidden - Job is not retryable", /latest run/],
+    ["job.artifacts_download", 404, "404 Not found", /expired/],
+    ["variable.create", 400, "(key) has already been taken", /variable\.update/],
+    ["instance_variable.create", 400, "value is invalid", /8 characters/],
+    ["runner.enable", 403, "403 Forbidden - Runner is locked", /locked/],
+    ["access_token.create", 400, "expires_at must be before 2027-01-01", /longest lifetime/],
+    ["personal_access_token.self_rotate", 405, "405 Method Not Allowed", /active/],
+    ["epic.list", 404, "404 Not Found", /work_item\.list/],
+    ["search.run", 400, "Scope not supported without Elasticsearch!", /advanced search/],
+    ["wiki_page.get", 404, "404 Wiki Page Not Found", /wiki_page\.list/],
+    ["generic_package.file_upload", 403, "403 Forbidden", /duplicates/],
+    ["environment.delete", 403, "403 Forbidden", /environment\.stop/],
+    ["webhook.create", 422, "Invalid url given", /local networks/],
+  ])("%s %i %s", (id, status, words, hint) => {
+    expect(loadActions().map((one) => one.id)).toContain(id);
+    expect(actionHint(id, status, words)).toMatch(hint);
+  });
+
+  it("are each of their own, and none is out of reach behind an earlier one", () => {
+    expect(new Set(ACTION_HINTS.map(({ hint }) => hint)).size).toBe(ACTION_HINTS.length);
+    expect(ACTION_HINTS.length).toBeGreaterThanOrEqual(40);
+    for (const [index, { action, status, when }] of ACTION_HINTS.entries()) {
+      const before = ACTION_HINTS.slice(0, index).filter((one) => one.action === action && one.when === undefined && when === undefined);
+      for (const one of before)
+        expect(
+          status.filter((number) => one.status.includes(number)),
+          action,
+        ).toEqual([]);
+    }
+  });
+
+  it("stand back where the token itself is at fault", async () => {
+    answers("put", `${API}/projects/1/merge_requests/4/merge`, () =>
+      json({ error: "insufficient_scope", error_description: "The request requires higher privileges", scope: "api" }, { status: 403 }),
+    );
+    const call = callOf("merge_request.merge", { project_id: "1", merge_request_iid: 4 });
+    const error = await failureOf(sourceOf().run(call, contextOf()));
+    expect(error.hint).toContain("create one with scope api");
+  });
+
+  it("a write that is forbidden is told that the project may be archived; a read is not", async () => {
+    expect((await create({ message: "403 Forbidden" }, 403)).hint).toContain("archived");
+    expect((await get(() => json({ message: "403 Forbidden" }, { status: 403 }))).hint).not.toContain("archived");
   });
 
   it("name actions that exist", () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { CallContext } from "../../src/catalog/types.ts";
+import { loadActions } from "../../src/catalog/load.ts";
+import { TOOLSETS } from "../../src/catalog/toolsets.ts";
+import type { CallContext, Source } from "../../src/catalog/types.ts";
 import { BridgeError } from "../../src/errors.ts";
 import { bindingOf, createRoad } from "../../src/executor/dispatch.ts";
 import { createGitLabSource } from "../../src/executor/gitlab.ts";
@@ -97,5 +99,33 @@ describe("an answer to a question", () => {
     const error = await failure(road.run({ name: "branch.delete", params: PARAMS }, context({ answer, signal: controller.signal })));
     expect(error.code).toBe("cancelled");
     expect(sent).toEqual([]);
+  });
+
+  it("nor reaches the source at all", async () => {
+    let ran = 0;
+    const source: Source = {
+      name: "gitlab",
+      toolsets: () => TOOLSETS,
+      actions: loadActions,
+      run: async () => {
+        ran++;
+        return { kind: "value", value: {} };
+      },
+      preview: async () => ({}),
+    };
+    const road = createRoad({
+      registry: createRegistry([source]),
+      policy: createPolicy(settingsFor()),
+      facts: () => ({}),
+      normalize: () => ({ instance: HOST }),
+    });
+    const row = loadActions().find(({ id }) => id === "branch.delete");
+    if (!row) throw new Error("no action");
+    const answer = { accepted: true, binding: bindingOf(row, PARAMS, context()) };
+    const request = { name: "branch.delete", params: PARAMS };
+    expect((await failure(road.run(request, context({ answer, signal: AbortSignal.abort() })))).code).toBe("cancelled");
+    expect(ran).toBe(0);
+    await road.run(request, context({ answer }));
+    expect(ran).toBe(1);
   });
 });

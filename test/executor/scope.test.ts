@@ -89,6 +89,10 @@ describe("with --allow-projects", () => {
       expect(outcome).toMatchObject({ kind: "list", filtered: expect.stringContaining("allows") });
       expect(outcome.kind === "list" && outcome.page.total).toBeFalsy();
     }
+    // Rows that tell no project are dropped where everything is listed.
+    const people = await run("search.run", { scope: "users", search: "maria" });
+    expect(people).toMatchObject({ items: [], filtered: expect.any(String) });
+    expect(items(await run("search.run", { project_id: 101, scope: "blobs", search: "cart" })).length).toBeGreaterThan(0);
     expect(items(await run("project.list", { full: true })).map((item) => item.id)).toEqual([101]);
     expect(items(await run("project.list", { group_id: "acme", full: true })).map((item) => item.id)).toEqual([101]);
   });

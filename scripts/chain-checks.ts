@@ -97,9 +97,14 @@ async function checkEnable(
   const before = await other.names();
   const told = session.changes();
   await session.call("enable_toolset", { toolset: "ci" });
-  const byName = await session.call("list_pipelines", PROJECT).then(
-    ({ isError, json }) => !isError && Array.isArray(json.items),
-    () => false,
+  // An aggregator with a list of its own takes a moment until it knows the tool; the client itself asks for nothing.
+  const byName = await until(
+    () =>
+      session.call("list_pipelines", PROJECT).then(
+        ({ isError, json }) => !isError && Array.isArray(json.items),
+        () => false,
+      ),
+    3_000,
   );
   const notified = await until(() => session.changes() > told, 3_000);
   const name = `${prefix}list_pipelines`;

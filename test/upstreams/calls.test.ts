@@ -67,8 +67,10 @@ describe.each(["legacy", "modern"])("calls through to a %s server", (era) => {
   });
 
   it("a server that ended answers the next read again; a write in flight is not repeated", async () => {
-    const reply = await client.run("fix.crash_write");
+    const log = join(mkdtempSync(join(tmpdir(), "bridge-")), "log");
+    const reply = await client.run("fix.crash_write", { log });
     expect(reply.json).toMatchObject({ code: "outcome_unknown" });
+    expect(readFileSync(log, "utf8")).toBe("ran\n");
     expect((await client.run("fix.echo", { text: "back" })).text).toBe(`${era}: back`);
     const read = await client.run("fix.crash");
     expect(read.isError).toBe(true);

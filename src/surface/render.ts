@@ -107,7 +107,7 @@ export function renderOutcome(outcome: Outcome): ToolResult {
 }
 
 /** The only maker of `isError`: whatever was thrown becomes code, message and hint. */
-export function renderError(thrown: unknown): ToolResult {
+export function renderError(thrown: unknown, tellsSettings = true): ToolResult {
   const error =
     thrown instanceof BridgeError
       ? thrown
@@ -116,16 +116,19 @@ export function renderError(thrown: unknown): ToolResult {
           "The bridge made a mistake; GitLab may not have been asked.",
           "Report this with what you called. A read may be tried again.",
         );
-  const { check, signature, fields, request_id } = error.detail;
+  // Names of settings are for someone who also runs the server; whoever is refused elsewhere is told whom to ask.
+  const { setting, ...others } = error.detail;
+  const detail = tellsSettings && setting !== undefined ? { ...others, setting } : others;
+  const { check, signature, fields, request_id } = others;
   const lines = [
     `${error.code}: ${error.message}`,
     error.hint,
     ...Object.entries(fields ?? {}).flatMap(([name, problem]) => (error.message.includes(problem) ? [] : [`${name}: ${problem}`])),
     ...(signature === undefined || error.hint.includes(signature) ? [] : [signature]),
     ...(check === undefined ? [] : [`check with ${check.action} ${JSON.stringify(check.params)}`]),
-    ...(error.detail.setting === undefined ? [] : [`setting: ${error.detail.setting}`]),
+    ...("setting" in detail ? [`setting: ${detail.setting}`] : []),
     ...(request_id === undefined ? [] : [`request_id: ${request_id}`]),
   ];
-  const json = { code: error.code, message: error.message, hint: error.hint, ...error.detail };
+  const json = { code: error.code, message: error.message, hint: error.hint, ...detail };
   return { content: [text(lines.join("\n"))], structuredContent: json, isError: true };
 }

@@ -1,7 +1,7 @@
 import { HttpResponse, http } from "msw";
 import { describe, expect, it } from "vitest";
 import { createFacts } from "../../src/executor/facts.ts";
-import { API, answers, contextOf, json, sent, server, sourceOf, useNetwork } from "./gitlab-fixture.ts";
+import { API, answers, callOf, contextOf, json, sent, server, sourceOf, useNetwork } from "./gitlab-fixture.ts";
 
 useNetwork();
 
@@ -100,5 +100,33 @@ describe("people", () => {
     const { self, resolveUser } = sourceOf().people(contextOf());
     expect(typeof self === "function" && (await self())).toMatchObject({ id: 3, username: "kim" });
     expect([await resolveUser?.("ann.b"), await resolveUser?.("nobody")]).toEqual([8, undefined]);
+  });
+
+  it("are asked for again once GitLab refused the caller, but not at once again and again", async () => {
+    let now = 0;
+    let asked = 0;
+    const get = async (path: string) => {
+      if (path === "/personal_access_tokens/self") asked++;
+      return { scopes: asked > 1 ? ["api"] : ["read_api"] };
+    };
+    const facts = createFacts({ get, now: () => now });
+    expect((await facts(contextOf())).scopes).toEqual(["read_api"]);
+    facts.doubt(contextOf());
+    await facts(contextOf());
+    expect(asked).toBe(1);
+    now = 6_000;
+    facts.doubt(contextOf());
+    expect((await facts(contextOf())).scopes).toEqual(["api"]);
+    expect(asked).toBe(2);
+  });
+
+  it("are doubted after 401 and 403, and after nothing else", async () => {
+    const doubted: number[] = [];
+    for (const status of [200, 401, 403, 404, 422]) {
+      server.use(http.get(`${API}/projects/1/issues`, () => json(status === 200 ? [] : { message: "no" }, { status })));
+      const source = sourceOf({}, { onDoubt: () => void doubted.push(status) });
+      await source.run(callOf("issue.list", { project_id: "1" }), contextOf()).catch(() => undefined);
+    }
+    expect(doubted).toEqual([401, 403]);
   });
 });

@@ -1,5 +1,6 @@
 import { isList } from "../catalog/schema.ts";
 import type { Call, CallContext, Outcome } from "../catalog/types.ts";
+import { toOutcomeUnknown } from "./failures.ts";
 import type { Request } from "./gitbeaker.ts";
 import { absent, refuseFailures } from "./graphql-errors.ts";
 import { connectionIn, innermost, toRestShape } from "./graphql-shape.ts";
@@ -38,6 +39,8 @@ async function ask({ document, sending, parts, context }: Asking, variables: Pla
     signal: context.signal,
     sending: { ...sending, graphql: document },
   });
+  // Unlike with REST, success is not in the status: without the answer nobody knows.
+  if (reply.unreadable) throw toOutcomeUnknown("its answer could not be read", sending.target, reply.status);
   const body = isPlain(reply.body) ? reply.body : {};
   refuseFailures(body, sending.target, reply.owner);
   return { reply, data: isPlain(body.data) ? body.data : {} };

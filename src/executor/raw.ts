@@ -4,6 +4,7 @@ import { isRawRest } from "../policy/call-effects.ts";
 import { askedFields } from "../policy/graphql.ts";
 import { checkPath, judgeRaw, type RawCall } from "../policy/raw.ts";
 import { toBase } from "./address.ts";
+import { toOutcomeUnknown } from "./failures.ts";
 import type { Request } from "./gitbeaker.ts";
 import { refuseFailures } from "./graphql-errors.ts";
 import type { Reply, Sending } from "./requester.ts";
@@ -122,6 +123,7 @@ async function runDocument(call: Call, judged: RawCall, parts: RawParts): Promis
   const sending = { ...parts.sendingOf(call, judged.template), graphql: document };
   const variables = asObject(call.params.variables) ?? {};
   const reply = await parts.request("POST", "/graphql", { body: { query: document, variables }, signal: parts.signal, sending });
+  if (reply.unreadable) throw toOutcomeUnknown("its answer could not be read", sending.target, reply.status);
   const body = isPlain(reply.body) ? reply.body : {};
   refuseFailures(body, sending.target, reply.owner);
   return toOutcome(body.data, reply, { call, judged, settings: parts.settings });

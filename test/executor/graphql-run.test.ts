@@ -1,5 +1,5 @@
 import { Projects } from "@gitbeaker/rest";
-import { http } from "msw";
+import { HttpResponse, http } from "msw";
 import { describe, expect, it } from "vitest";
 import type { Action } from "../../src/catalog/types.ts";
 import { createCredentials } from "../../src/executor/credentials.ts";
@@ -79,9 +79,33 @@ describe("GraphQL rows", () => {
     }
   });
 
-  it("that write and get no answer have an unknown outcome", async () => {
-    answers("post", `${HOST}/api/graphql`, () => json({}, { status: 502 }));
-    expect((await failureOf(run(change, { id: "1" }))).code).toBe("outcome_unknown");
+  const hang = () => new Promise<Response>(() => undefined);
+  const typed = { headers: { "content-type": "application/json" } };
+
+  it.each<[string, () => Response | Promise<Response>]>([
+    ["502", () => json({}, { status: 502 })],
+    ["504", () => json({}, { status: 504 })],
+    ["a reset", () => HttpResponse.error()],
+    ["no answer in time", hang],
+    ["half an answer", () => new HttpResponse('{"data": {"workItemUp', typed)],
+    ["a body that breaks off", () => new HttpResponse(new ReadableStream({ start: (stream) => stream.error(new Error("reset")) }), typed)],
+  ])("that write and get no answer have an unknown outcome, and are sent once: %s", async (_name, answer) => {
+    answers("post", `${HOST}/api/graphql`, answer);
+    expect((await failureOf(run(change, { id: "1" }, { timeout: 100 }))).code).toBe("outcome_unknown");
+    expect(sent).toHaveLength(1);
+  });
+
+  it("that write and are cancelled on their way have an unknown outcome", async () => {
+    const stop = new AbortController();
+    server.use(
+      http.post(`${HOST}/api/graphql`, () => {
+        stop.abort();
+        return hang();
+      }),
+    );
+    const running = sourceOf().run(callOf(change, { id: "1" }), contextOf({ signal: stop.signal }));
+    expect((await failureOf(running)).code).toBe("outcome_unknown");
+    expect(sent).toHaveLength(1);
   });
 });
 

@@ -21,8 +21,11 @@ export interface Wire {
   exited: Promise<number | null>;
 }
 
-export function spawnWire(args: readonly string[], env: Readonly<Record<string, string>> = {}): Wire {
-  const child = spawn(process.execPath, [DIST, ...args], { env: { PATH: process.env.PATH ?? "", ...env } });
+export function spawnWire(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): Wire {
+  const child = spawn(process.execPath, [DIST, ...args], {
+    env: { PATH: process.env.PATH ?? "", ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+  });
   const lines: Message[] = [];
   const waiting = new Map<number, (message: Message) => void>();
   let rest = "";

@@ -269,6 +269,7 @@ export async function openSession(parts: SessionParts, revived: boolean): Promis
       await server.close().catch(() => {});
       shelf.clear();
       connection.session.events.removeAllListeners();
+      connection.close?.();
     },
   };
   return session;

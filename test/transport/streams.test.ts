@@ -189,6 +189,20 @@ describe("calls that do not come to their end", () => {
   });
 });
 
+describe("the end of a session", () => {
+  it("closes what was opened for its client, once, and nothing of another's", async () => {
+    const one = await handshake(server.url, token);
+    const two = await handshake(server.url, token);
+    const closed: string[] = [];
+    for (const [index, connection] of connections.slice(-2).entries())
+      Object.assign(connection, { close: () => closed.push(`session ${index + 1}`) });
+    await fetch(server.url, { method: "DELETE", headers: { ...one.session, ...token } });
+    expect(closed).toEqual(["session 1"]);
+    expect((await post(server.url, LIST, { ...two.session, ...token })).status).toBe(200);
+    expect(server.held().sessions).toBe(1);
+  });
+});
+
 describe("what is kept of finished results", () => {
   const message = (text: string) => ({ jsonrpc: "2.0" as const, method: text });
   const bounds = { eventsPerSession: 3, eventBytesPerSession: 200, eventBytes: 300, eventMs: 1_000 };

@@ -3,6 +3,8 @@ import { type Live, LoopError } from "./client.ts";
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 30_000;
+/** A connection that lasted this long (ms) was a good one. */
+const YOUNG = 10_000;
 /** A call waits this long for an upstream that is about to be tried again. */
 const PATIENCE = 2_500;
 
@@ -23,6 +25,7 @@ export class Slot {
   #live: Live | undefined;
   #dialling: Promise<Live> | undefined;
   #failures = 0;
+  #since = 0;
   #closedUntil = 0;
   #lastFailure = "";
   #using = 0;
@@ -53,11 +56,17 @@ export class Slot {
     );
   }
 
+  #fail(least = 0): void {
+    this.#failures++;
+    const pause = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (this.#failures - 1));
+    this.#closedUntil = Date.now() + Math.max(pause, least);
+  }
+
   async #connect(): Promise<Live> {
     try {
       const live = await this.#options.dial();
-      this.#failures = 0;
       this.#closedUntil = 0;
+      this.#since = Date.now();
       if (this.#ended) {
         await live.close();
         throw new Error("it was closed");
@@ -66,9 +75,7 @@ export class Slot {
       void live.closed.then(() => this.drop(live));
       return live;
     } catch (error) {
-      this.#failures++;
-      const pause = error instanceof LoopError ? LONGEST_WAIT : Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (this.#failures - 1));
-      this.#closedUntil = Date.now() + pause;
+      this.#fail(error instanceof LoopError ? LONGEST_WAIT : 0);
       this.#lastFailure = this.#options.say(error);
       throw this.#unavailable();
     } finally {
@@ -107,6 +114,10 @@ export class Slot {
   drop(live: Live): void {
     if (this.#live !== live) return;
     this.#live = undefined;
+    // One that dies young counts as a failure: a server that ends again and again is not started again and again.
+    if (Date.now() - this.#since >= YOUNG) this.#failures = 0;
+    this.#fail();
+    this.#lastFailure = "the connection ended";
     void live.close();
   }
 

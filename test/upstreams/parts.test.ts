@@ -108,6 +108,29 @@ describe("a place for a connection", () => {
     expect(slot.due).toBe(0);
   });
 
+  it("a server that ends as soon as it was started is started less and less often; one that lived a while at once", async () => {
+    const lives: (Live & { close: () => Promise<void> })[] = [];
+    const slot = slotOf(async () => {
+      const live = fakeLive();
+      lives.push(live);
+      return live;
+    });
+    const waits: number[] = [];
+    for (let n = 0; n < 4; n++) {
+      await slot.get();
+      await lives.at(-1)?.close();
+      await vi.advanceTimersByTimeAsync(0);
+      waits.push(slot.due);
+      await vi.advanceTimersByTimeAsync(slot.due);
+    }
+    expect(waits).toEqual([250, 500, 1_000, 2_000]);
+    await slot.get();
+    await vi.advanceTimersByTimeAsync(10_000);
+    await lives.at(-1)?.close();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(slot.due).toBe(250);
+  });
+
   it("a call waits for a try that is due in a moment", async () => {
     const dial = vi.fn<() => Promise<Live>>().mockRejectedValueOnce(new Error("down")).mockResolvedValue(fakeLive());
     const slot = slotOf(dial);

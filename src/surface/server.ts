@@ -208,7 +208,11 @@ export function createServer(parts: ServerParts): Server {
   const server = new Server(
     { name: "gitlab-toolset-bridge", title, version: connection.version },
     {
-      capabilities: { ...selfMark(connection), tools: advertisesListChanged(settings, link.era, link.transport) ? { listChanged: true } : {}, ...offered(settings) },
+      capabilities: {
+        ...selfMark(connection),
+        tools: advertisesListChanged(settings, link.era, link.transport) ? { listChanged: true } : {},
+        ...offered(settings),
+      },
       instructions: toInstructions(connection, entryToolsFor(connection), parts.caller(undefined).principal.user?.username),
       requestState: { verify: parts.asker.verify },
     },
@@ -228,7 +232,7 @@ export function createServer(parts: ServerParts): Server {
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       if (!(error instanceof BridgeError)) parts.onBug(error);
-      return (await capResult(renderError(error))) as unknown as CallToolResult;
+      return (await capResult(renderError(error, connection.policy.tellsSettings))) as unknown as CallToolResult;
     }
   });
   installCapabilities(server, { connection, toContext: (context) => toContext(parts, server, context) });

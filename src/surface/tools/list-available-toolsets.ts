@@ -37,7 +37,8 @@ function toRow(connection: Connection, toolset: Toolset, facts: Facts): Record<s
 
 function toLine(row: Record<string, unknown>): string {
   const name = row.title === undefined ? row.name : `${row.name} – ${row.title}`;
-  if (row.reason !== undefined && row.can_enable === false) return `${name}: ${row.actions === 0 && row.source ? "" : "not permitted, "}${row.reason}`;
+  if (row.reason !== undefined && row.can_enable === false)
+    return `${name}: ${row.actions === 0 && row.source ? "" : "not permitted, "}${row.reason}`;
   const counts = EFFECTS.filter((effect) => row[effect] !== undefined).map((effect) => `${row[effect]} ${effect}`);
   const on = row.enabled === undefined ? "" : `; ${row.enabled} on`;
   const note = row.reason === undefined ? "" : `: ${row.reason}`;

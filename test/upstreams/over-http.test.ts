@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBridge } from "../../src/app.ts";
@@ -76,4 +78,30 @@ describe("many clients over HTTP, upstreams behind", () => {
     expect(mine.at(-1)).toMatchObject({ "x-trace": "t-7" });
     expect(mine.some((headers) => "x-other" in headers)).toBe(false);
   });
+});
+
+it("our own address as an upstream is refused", async () => {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => probe.once("listening", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  const log = createLog({ level: "silent" });
+  const settings = httpSettings([`--port=${port}`, "--settle=1", "--url=http://127.0.0.1:9"]);
+  const own = openUpstreams({
+    file: { mcpServers: { self: { url: `http://127.0.0.1:${port}/mcp`, headers: { "PRIVATE-TOKEN": TOKENS.maria } } } },
+    env: {},
+    version: "0.0.0",
+    log,
+    prefer: "rest",
+    single: false,
+    isTaken: () => false,
+    isAction: () => false,
+  });
+  const bridge = createBridge({ settings, log, version: "0.0.0", cwd: "/", upstreams: own });
+  const looped = await serveOverHttp({ settings, bridge, log });
+  await own.ready();
+  expect(own.sources[0]?.toolsets()[0]?.note).toMatch(/self is this server itself/);
+  expect(own.sources[0]?.actions()).toEqual([]);
+  await looped.stop();
+  await own.close();
 });

@@ -21,7 +21,7 @@ const LIFETIME_MS = 10 * 60_000;
 const RETRY_MS = 30_000;
 /** What was learned a moment ago is not doubted: one refusal after the other would ask without end. */
 const DOUBT_MS = 5_000;
-const MOST_KNOWN = 500;
+const MOST_KNOWN = 5_000;
 
 type Plain = Readonly<Record<string, unknown>>;
 
@@ -36,10 +36,11 @@ function userFacts(user: Plain): Pick<Facts, "user"> {
 }
 
 /** A fine-grained token reports the one scope `granular`: what it may do is not known from it. */
-function tokenFacts(token: Plain): Pick<Facts, "scopes" | "expires_at"> {
+function tokenFacts(token: Plain): Pick<Facts, "token" | "scopes" | "expires_at"> {
   const scopes = Array.isArray(token.scopes) ? token.scopes.filter((scope): scope is string => typeof scope === "string") : [];
   const expires = token.expires_at === null ? null : text(token.expires_at);
   return {
+    ...(typeof token.id === "number" ? { token: token.id } : {}),
     ...(scopes.length > 0 && !scopes.includes("granular") ? { scopes } : {}),
     ...(expires === undefined ? {} : { expires_at: expires }),
   };

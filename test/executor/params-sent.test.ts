@@ -13,12 +13,12 @@ type Params = Readonly<Record<string, unknown>>;
 
 const SELF = { id: 7, username: "alice", name: "Alice" };
 
-const { run, sent, actions } = recordingRoad(
+const { run, sent, actions, policy } = recordingRoad(
   ["--confirm=off", "--admin", "--reveal-secrets=result", "--max-writes-per-minute=10000"],
   ({ method, url }) => Response.json(url.pathname.endsWith("/user") ? SELF : method === "GET" ? [] : { id: 1 }),
 );
 
-const rows = actions.filter((row) => row.composite === undefined && !isRaw(row));
+const rows = actions.filter((row) => row.composite === undefined && !isRaw(row) && policy.permits(row, {}));
 const mainRoute = (row: Action): Route => routesOf(row)[0] ?? ["GET", "/"];
 
 function given(row: Action, mode: Mode): Params {

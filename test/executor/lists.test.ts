@@ -1,7 +1,22 @@
 import { http } from "msw";
 import { describe, expect, it } from "vitest";
 import type { Progress } from "../../src/catalog/types.ts";
-import { API, action, answers, callOf, contextOf, failureOf, json, listIn, sent, server, sourceOf, useNetwork } from "./gitlab-fixture.ts";
+import { normalizeParams } from "../../src/executor/params.ts";
+import {
+  API,
+  action,
+  answers,
+  callOf,
+  contextOf,
+  failureOf,
+  HOST,
+  json,
+  listIn,
+  sent,
+  server,
+  sourceOf,
+  useNetwork,
+} from "./gitlab-fixture.ts";
 
 useNetwork();
 
@@ -264,7 +279,9 @@ describe("fields", () => {
   it("name the project of each row where the list spans several", async () => {
     answers("get", `${API}/merge_requests`, () => json([{ iid: 1, title: "T", project_id: 4, references: { full: "g/p!1" } }]));
     const outcome = listIn(await sourceOf().run(callOf("merge_request.list"), contextOf()));
-    expect(outcome.items).toEqual([{ iid: 1, project_id: 4, title: "T", ref: "g/p!1" }]);
+    expect(outcome.items).toEqual([{ iid: 1, title: "T", ref: "g/p!1" }]);
+    const { params } = await normalizeParams(action("merge_request.get"), { merge_request_iid: "g/p!1" }, { instance: HOST });
+    expect(params).toEqual({ project_id: "g/p", merge_request_iid: 1 });
   });
 
   it("keep the branch of pipelines, and hashes that Git still knows", async () => {

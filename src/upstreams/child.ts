@@ -45,13 +45,48 @@ function watch(on: boolean): void {
   for (const signal of SIGNALS) if (!on || process.listenerCount(signal) === 0) process[change](signal, onSignal);
 }
 
+/** Reads `+ group` and `- group`; at the end of its input, whatever ended us, it kills the groups that are left. */
+const REAPER = `groups=""
+while read -r op group; do
+  rest=""
+  for one in $groups; do [ "$one" = "$group" ] || rest="$rest $one"; done
+  groups="$rest"
+  [ "$op" = "+" ] && groups="$groups $group"
+done
+for one in $groups; do kill -s KILL -- "-$one"; done`;
+
+let reaper: ChildProcess | undefined;
+
+/** Nothing of ours runs when we are killed outright: a shell that waits for our end does it then. */
+function tellReaper(line: string): void {
+  if (process.platform === "win32") return;
+  if (!reaper) {
+    const made = spawn("/bin/sh", ["-c", REAPER], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+    made.on("error", () => {});
+    made.stdin.on("error", () => {});
+    made.once("exit", () => {
+      if (reaper === made) reaper = undefined;
+    });
+    made.unref();
+    (made.stdin as { unref?: () => void }).unref?.();
+    reaper = made;
+  }
+  reaper.stdin?.write(`${line}\n`);
+}
+
 function join(pid: number): void {
   if (groups.size === 0) watch(true);
   groups.add(pid);
+  tellReaper(`+ ${pid}`);
 }
 
 function leave(pid: number): void {
-  if (groups.delete(pid) && groups.size === 0) watch(false);
+  if (!groups.delete(pid)) return;
+  tellReaper(`- ${pid}`);
+  if (groups.size > 0) return;
+  watch(false);
+  reaper?.stdin?.end();
+  reaper = undefined;
 }
 
 const after = (ms: number) =>

@@ -56,15 +56,18 @@ describe("the built server with upstreams", () => {
     expect((list.result as Result).tools.map(({ name }) => name)).toContain("sum");
   });
 
-  it.each(["the end of stdin", "SIGTERM"] as const)("after %s no process of an upstream is left, whatever it ignores", async (how) => {
-    wire = spawnWire(["--sandbox", `--upstreams=${fileOf({ mcpServers: { fix: fixture("stubborn.mjs") } })}`]);
-    await initialize(wire);
-    const answer = await wire.request("tools/call", { name: "gitlab_execute_action", arguments: { action: "fix.pids", params: {} } });
-    const pids = JSON.parse((answer.result as Result).content[0]?.text ?? "[]") as number[];
-    expect(pids.filter(isAlive)).toHaveLength(2);
-    if (how === "SIGTERM") wire.child.kill("SIGTERM");
-    else wire.child.stdin.end();
-    await wire.exited;
-    await expect.poll(() => pids.filter(isAlive), { timeout: 5_000 }).toEqual([]);
-  });
+  it.each(["the end of stdin", "SIGTERM", "SIGKILL"] as const)(
+    "after %s no process of an upstream is left, whatever it ignores",
+    async (how) => {
+      wire = spawnWire(["--sandbox", `--upstreams=${fileOf({ mcpServers: { fix: fixture("stubborn.mjs") } })}`]);
+      await initialize(wire);
+      const answer = await wire.request("tools/call", { name: "gitlab_execute_action", arguments: { action: "fix.pids", params: {} } });
+      const pids = JSON.parse((answer.result as Result).content[0]?.text ?? "[]") as number[];
+      expect(pids.filter(isAlive)).toHaveLength(2);
+      if (how === "the end of stdin") wire.child.stdin.end();
+      else wire.child.kill(how);
+      await wire.exited;
+      await expect.poll(() => pids.filter(isAlive), { timeout: 5_000 }).toEqual([]);
+    },
+  );
 });

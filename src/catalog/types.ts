@@ -112,6 +112,8 @@ export interface Principal {
 export interface Facts {
   readonly user?: { readonly id: number; readonly username: string; readonly name?: string; readonly admin?: boolean };
   readonly scopes?: readonly string[];
+  /** Id of the token in use. */
+  readonly token?: number;
   readonly expires_at?: string | null;
   readonly version?: string;
   readonly enterprise?: boolean;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { HTTP_OPTIONS } from "./http-options.ts";
 import { NETWORK_OPTIONS } from "./network-options.ts";
+import { SECRET_OPTIONS } from "./secret-options.ts";
 import { SURFACE_OPTIONS } from "./surface-options.ts";
 import { UPSTREAM_OPTIONS } from "./upstream-options.ts";
 import { instanceUrl, integer, list, onOff, onOffOrNames, patterns, text, token } from "./values.ts";
@@ -299,15 +300,7 @@ export const OPTIONS = {
       { env: "AUTOPILOT", on: "off", stdioOnly: true },
     ],
   }),
-  revealSecrets: option({
-    flag: "reveal-secrets",
-    env: "GITLAB_BRIDGE_REVEAL_SECRETS",
-    kind: "value",
-    schema: z.enum(["never", "file", "result"]).default("file"),
-    about: "New tokens: never = refused before sending, file = written to a file with mode 0600, result = in the answer",
-    group: "Safety",
-    onHttp: "never",
-  }),
+  ...SECRET_OPTIONS,
   maxWrites: option({
     flag: "max-writes-per-minute",
     env: "GITLAB_BRIDGE_MAX_WRITES_PER_MINUTE",

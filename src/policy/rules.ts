@@ -18,7 +18,7 @@ export interface Reason {
   readonly setting?: string;
 }
 
-export const RULE_NAMES = ["tier", "admin", "scopes", "raw", "ceiling", "scope", "read_only", "safe_mode", "confirm"] as const;
+export const RULE_NAMES = ["tier", "admin", "scopes", "own_token", "raw", "ceiling", "scope", "read_only", "safe_mode", "confirm"] as const;
 
 export type RuleName = (typeof RULE_NAMES)[number];
 
@@ -57,6 +57,13 @@ const SCOPES_BESIDE: readonly (readonly [pattern: string, scope: string])[] = [
 /** Actions that work with any live token, whatever its scopes. */
 const ANY_SCOPE: ReadonlySet<string> = new Set(["personal_access_token.self_get", "personal_access_token.self_revoke", "batch.run"]);
 
+/** Actions on the token that the request is made with. */
+const ENDS_ITSELF: ReadonlySet<string> = new Set([
+  "personal_access_token.self_rotate",
+  "personal_access_token.self_revoke",
+  "access_token.self_rotate",
+]);
+
 const scopes: Rule = (action, _settings, facts) => {
   const held = facts.scopes;
   // GitLab's token says nothing of other servers.
@@ -70,6 +77,16 @@ const scopes: Rule = (action, _settings, facts) => {
   const needed = reads ? "read_api or api" : "api";
   return { rule: "scopes", kind: "withheld", text: `the token has the scopes ${held.join(", ") || "(none)"} and it needs ${needed}` };
 };
+
+/** The refusal of whatever would end or change the token in use. */
+export const OWN_TOKEN: Reason = Object.freeze({
+  rule: "own_token",
+  kind: "withheld",
+  text: "it would rotate or revoke the token that is in use here",
+  setting: "--allow-own-token",
+});
+
+const ownToken: Rule = (action, settings) => (ENDS_ITSELF.has(action.id) && !settings.allowOwnToken ? OWN_TOKEN : undefined);
 
 const raw: Rule = (action, settings) =>
   isRaw(action) && !settings.allowRaw
@@ -146,4 +163,4 @@ const confirm: Rule = (action, settings) =>
     : undefined;
 
 /** The ordered rules (DESIGN.md §5): the first refusal is the one that is told. */
-export const RULES: readonly Rule[] = [tier, admin, scopes, raw, ceiling, scope, readOnly, safeMode, confirm];
+export const RULES: readonly Rule[] = [tier, admin, scopes, ownToken, raw, ceiling, scope, readOnly, safeMode, confirm];

@@ -6,7 +6,7 @@ import { recordingRoad, type Sent } from "../support/recorder.ts";
 import { argumentsFor, type Mode } from "./arguments.ts";
 import { requestFindings } from "./expected.ts";
 
-const FLAGS = ["--confirm=off", "--admin", "--reveal-secrets=result", "--max-writes-per-minute=10000"];
+const FLAGS = ["--confirm=off", "--allow-own-token", "--admin", "--reveal-secrets=result", "--max-writes-per-minute=10000"];
 
 const routes = loadActions().flatMap((row) => routesOf(row).map((route) => ({ row, route })));
 

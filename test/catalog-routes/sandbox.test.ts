@@ -12,7 +12,7 @@ let road: SandboxRoad;
 beforeAll(async () => {
   road = await openRoad({
     token: "root",
-    flags: ["--confirm=off", "--admin", "--reveal-secrets=result", "--retries=0", "--max-writes-per-minute=10000"],
+    flags: ["--confirm=off", "--allow-own-token", "--admin", "--reveal-secrets=result", "--retries=0", "--max-writes-per-minute=10000"],
   });
 });
 

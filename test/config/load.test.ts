@@ -57,6 +57,7 @@ const BAD: Record<OptionName, readonly [value: string, says: RegExp]> = {
   allowGroups: [",", /names nothing/],
   policy: [hole("POLICY"), /placeholder/],
   allowRaw: ["perhaps", /neither true nor false/],
+  allowOwnToken: ["perhaps", /neither true nor false/],
   readOnly: [",", /neither true nor false/],
   maxWrites: ["0", /from 1 to 10000; the nearest is 1/],
   audit: ["audit\nlog", /one line; such as stderr/],

@@ -14,7 +14,7 @@ type Params = Readonly<Record<string, unknown>>;
 const SELF = { id: 7, username: "alice", name: "Alice" };
 
 const { run, sent, actions, policy } = recordingRoad(
-  ["--confirm=off", "--admin", "--reveal-secrets=result", "--max-writes-per-minute=10000"],
+  ["--confirm=off", "--allow-own-token", "--admin", "--reveal-secrets=result", "--max-writes-per-minute=10000"],
   ({ method, url }) => Response.json(url.pathname.endsWith("/user") ? SELF : method === "GET" ? [] : { id: 1 }),
 );
 

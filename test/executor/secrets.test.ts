@@ -41,6 +41,7 @@ async function run(id: string, mode: string, directory?: string): Promise<Ran> {
     "--token=glpat-of-this-server-1",
     "--admin",
     "--confirm=off",
+    "--allow-own-token",
     "--log-level=debug",
     `--reveal-secrets=${mode}`,
   );

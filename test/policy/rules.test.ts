@@ -78,6 +78,8 @@ const TABLE: readonly Row[] = [
   },
   { flags: ["--read-only", "--allow-toolsets=work_items", "--confirm=off"], expected: ["go", "read_only", "read_only"] },
   { flags: [], action: RAW, expected: ["raw", "raw", "raw"] },
+  { flags: [], action: { id: "personal_access_token.self_rotate" }, expected: ["own_token", "own_token", "own_token"] },
+  { flags: ["--allow-own-token"], action: { id: "personal_access_token.self_rotate" }, expected: ["go", "go", "ask"] },
   { flags: ["--allow-raw"], action: RAW, expected: ["go", "go", "go"] },
   { flags: ["--allow-raw", "--read-only"], action: RAW, expected: ["go", "go", "go"] },
   { flags: ["--allow-raw", "--allow-toolsets=all"], action: RAW, expected: ["ceiling", "ceiling", "ceiling"] },
@@ -101,7 +103,31 @@ describe("rules × effects", () => {
 
   it("every rule appears in the table", () => {
     const seen = new Set(TABLE.flatMap((row) => row.expected));
-    expect([...seen].sort()).toEqual(["admin", "ask", "ceiling", "go", "preview", "raw", "read_only", "scope", "scopes", "tier"]);
+    expect([...seen].sort()).toEqual([
+      "admin",
+      "ask",
+      "ceiling",
+      "go",
+      "own_token",
+      "preview",
+      "raw",
+      "read_only",
+      "scope",
+      "scopes",
+      "tier",
+    ]);
+  });
+});
+
+describe("the token in use", () => {
+  it("cannot be rotated or revoked by its id either, once it is known", () => {
+    const rotate = action({ id: "personal_access_token.rotate", effect: "destructive" });
+    const facts: Facts = { token: 7 };
+    const verdict = (flags: readonly string[], token_id: number) =>
+      createPolicy(settingsFor(...flags)).callVerdict(rotate, { token_id }, facts);
+    expect(verdict([], 7)).toMatchObject({ permitted: false, reason: { rule: "own_token", setting: "--allow-own-token" } });
+    expect(verdict([], 8)).toMatchObject({ permitted: true });
+    expect(verdict(["--allow-own-token"], 7)).toMatchObject({ permitted: true });
   });
 });
 

@@ -56,8 +56,8 @@ describe("how far a route reaches", () => {
 
   it("what is open is withheld from list, find and call as soon as there is a scope, and only then", () => {
     for (const flag of ["--allow-projects=a/b", "--allow-groups=a"]) {
-      const scoped = createPolicy(settingsFor(flag, "--admin"));
-      const free = createPolicy(settingsFor("--admin"));
+      const scoped = createPolicy(settingsFor(flag, "--admin", "--allow-own-token"));
+      const free = createPolicy(settingsFor("--admin", "--allow-own-token"));
       for (const row of actions) {
         const verdict = scoped.verdict(row, {});
         if (isOpen(row) && row.toolset !== "raw")

@@ -1,0 +1,24 @@
+import * as z from "zod";
+import type { Option } from "./options.ts";
+import { onOff } from "./values.ts";
+
+const option = <S extends z.ZodType>(definition: Omit<Option<S>, "group">): Option<S> => Object.freeze({ ...definition, group: "Safety" });
+
+/** What may become of tokens: the new ones, and the one that is in use. */
+export const SECRET_OPTIONS = {
+  revealSecrets: option({
+    flag: "reveal-secrets",
+    env: "GITLAB_BRIDGE_REVEAL_SECRETS",
+    kind: "value",
+    schema: z.enum(["never", "file", "result"]).default("file"),
+    about: "New tokens: never = refused before sending, file = written to a file with mode 0600, result = in the answer",
+    onHttp: "never",
+  }),
+  allowOwnToken: option({
+    flag: "allow-own-token",
+    env: "GITLAB_BRIDGE_ALLOW_OWN_TOKEN",
+    kind: "switch",
+    schema: onOff,
+    about: "The token in use may be rotated or revoked; the connection ends with it",
+  }),
+} as const;

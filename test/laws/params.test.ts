@@ -40,8 +40,8 @@ const canonical: Law = (rows) =>
       .map((name) => `${row.id} ${name}: not a canonical name`),
   );
 
-/** The bridge's arguments for texts: other actions may have a parameter of such a name. */
-const OF_TEXTS = ["tail", "grep", "head", "context", "lines", "errors"];
+/** The bridge's arguments for texts and downloads: other actions may have a parameter of such a name. */
+const OF_TEXTS = ["tail", "grep", "head", "context", "lines", "errors", "save_as", "overwrite"];
 
 const isReserved = (row: Action, name: string) => name in RESERVED && (!OF_TEXTS.includes(name) || RESERVED[name]?.on(row) === true);
 

@@ -12,7 +12,7 @@ const copyData = {
     for (const folder of ["src/catalog/data", "src/discovery/data"]) {
       for (const file of readdirSync(folder)) cpSync(`${folder}/${file}`, `dist/data/${file}`);
     }
-    execFileSync(process.execPath, ["--import", "tsx", "scripts/find-index.ts", "dist/data/find-index.json"]);
+    execFileSync(process.execPath, ["--import", "tsx", "scripts/prebuild.ts", "dist/data"]);
     cpSync("fixtures/sandbox", "dist/fixtures/sandbox", { recursive: true });
     for (const name of ["graphql", "graphql-newer"]) cpSync(`fixtures/facts/${name}.graphql`, `dist/fixtures/facts/${name}.graphql`);
   },

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { loadActions } from "../src/catalog/load.ts";
 import { createFinder } from "../src/discovery/find.ts";
@@ -154,12 +154,18 @@ for (let round = 0; round < 400; round++) {
   finder.find(queries[round % queries.length] ?? "", { permitted: () => true });
   finds.push(now() - at);
 }
+const rowReads = Array.from({ length: 9 }, () => {
+  const printed = execFileSync(process.execPath, ["--expose-gc", "--import", "tsx", "scripts/bench-rows.ts"], { encoding: "utf8" });
+  return JSON.parse(printed) as { ms: number; mb: number; rows: number };
+});
 const firstList = (...argv: string[]) => listTools(connectionFor(...argv)).reduce((sum, tool) => sum + tokens(tool), 0);
 await sandbox.close();
 
 const n = (value: number, digits = 1) => value.toFixed(digits);
 const listRatio = median(starts.ours.listed) / median(starts.floor.listed);
 const overhead = median(calls.ours) - median(calls.direct);
+const readMs = median(rowReads.map(({ ms }) => ms));
+const readMb = median(rowReads.map(({ mb }) => mb));
 const rows: readonly (readonly [string, string, string, boolean])[] = [
   ["spawn → initialize (ms)", `${n(median(starts.ours.initialized))} (floor ${n(median(starts.floor.initialized))})`, "", true],
   [
@@ -182,6 +188,7 @@ const rows: readonly (readonly [string, string, string, boolean])[] = [
   ],
   ["call p99 (ms)", `${n(quantile(calls.ours, 0.99), 2)} (direct fetch ${n(quantile(calls.direct, 0.99), 2)})`, "", true],
   ["enable → list_changed → list (ms)", n(median(enables)), "≤ 5 beyond the round trip", true],
+  ["rows read (ms / MB)", `${n(readMs)} / ${n(readMb)} for ${rowReads[0]?.rows} actions`, "≤ 15 / ≤ 6", readMs <= 15 && readMb <= 6],
   [
     "find p50 / p99 (ms)",
     `${n(median(finds), 2)} / ${n(quantile(finds, 0.99), 2)}`,

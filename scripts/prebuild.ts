@@ -1,0 +1,13 @@
+/** Makes beforehand what a server would else make at its start: `tsx scripts/prebuild.ts <folder>` packs the rows and the index of find. */
+import { rmSync, writeFileSync } from "node:fs";
+import { loadActions } from "../src/catalog/load.ts";
+import { packRows } from "../src/catalog/packed.ts";
+import { TOOLSETS } from "../src/catalog/toolsets.ts";
+import { keyOf, pack } from "../src/discovery/prebuilt.ts";
+import { buildIndex } from "../src/discovery/search-index.ts";
+
+const folder = process.argv[2] ?? "dist/data";
+const actions = loadActions();
+writeFileSync(`${folder}/find-index.json`, JSON.stringify(pack(buildIndex(actions), keyOf(actions))));
+writeFileSync(`${folder}/rows.json`, packRows(actions));
+for (const { name } of TOOLSETS) rmSync(`${folder}/${name}.json`);

@@ -109,15 +109,31 @@ export interface Seen {
   readonly json?: Readonly<Json>;
 }
 
+/** Tokens as a model's API counted them. */
+export interface Usage {
+  readonly prompt: number;
+  /** Of `prompt`, what the API read from its cache. */
+  readonly cached: number;
+  readonly completion: number;
+}
+
+/** What a driver knows about a call beside its name and arguments; a driver without a model knows nothing. */
+export interface Beside {
+  /** Of the reply that asked for this call, and of replies before it that led to no call; given once per reply. */
+  readonly usage?: Usage;
+  /** The call stood in the same reply as the one before it: nothing was sent again in between. */
+  readonly sameReply?: boolean;
+}
+
 /** A model's host: what it shows each turn, and what each turn costs. */
 export interface Host {
   /** The tools that the model sees this turn. */
   readonly tools: readonly ListedTool[];
   readonly instructions?: string;
   /** Ends a turn: one call, with what the model said beside it. */
-  call(name: string, args: Readonly<Json>, said?: string): Promise<Seen>;
+  call(name: string, args: Readonly<Json>, said?: string, beside?: Beside): Promise<Seen>;
   /** Ends the last turn: what the user reads. */
-  answer(text: string): void;
+  answer(text: string, beside?: Beside): void;
 }
 
 /** One turn as it happened. Tokens are what a host sends or a model writes. */
@@ -137,6 +153,8 @@ export interface Turn {
   readonly ms?: number;
   /** Tools on the list in this turn. */
   readonly listed: number;
+  /** As the model's API counted, beside our own counts. */
+  readonly usage?: Usage;
 }
 
 /** One run of one task under one arm: one JSON line in `runs.jsonl`. */
@@ -170,6 +188,8 @@ export interface Run {
   readonly enabled: readonly string[];
   /** Which counter counted tokens. */
   readonly counter: "o200k_base" | "estimate";
+  /** Summed over the turns, where the model's API counted. */
+  readonly usage?: Usage;
   readonly turns: readonly Turn[];
 }
 

@@ -14,6 +14,7 @@ const copyData = {
     }
     execFileSync(process.execPath, ["--import", "tsx", "scripts/prebuild.ts", "dist/data"]);
     cpSync("fixtures/sandbox", "dist/fixtures/sandbox", { recursive: true });
+    cpSync("fixtures/ab", "dist/fixtures/ab", { recursive: true });
     for (const name of ["graphql", "graphql-newer"]) cpSync(`fixtures/facts/${name}.graphql`, `dist/fixtures/facts/${name}.graphql`);
   },
 };

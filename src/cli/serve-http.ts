@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { toHttpSettings } from "../config/http-check.ts";
 import type { Loaded } from "../config/load.ts";
 import { createLog } from "../log.ts";
@@ -13,7 +14,7 @@ export async function serveHttp(loaded: Loaded, host: Host): Promise<void> {
   const log = createLog({ level: settings.logLevel });
   for (const warning of [...given.warnings, ...more]) log.warn(warning);
   const bridge = await openBridge({ ...given, settings }, host, log);
-  const server = await serveOverHttp({ settings, bridge, log });
+  const server = await serveOverHttp({ settings, bridge, log, endedFile: join(host.home, ".gitlab-toolset-bridge", "ended-sessions") });
   console.error(
     `GitLab toolset bridge listens at ${server.url} (${settings.auth === "server" ? "one GitLab token for all" : "each caller's own token"})`,
   );

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { type HttpSettings, isLoopback } from "../config/http-check.ts";
 import type { Log } from "../log.ts";
 import { createAuth } from "./auth.ts";
+import { createEnded } from "./ended.ts";
 import { createEvents } from "./events.ts";
 import { createGuard } from "./http-guard.ts";
 import { createCounter, createGates, createRateLimiter, LIMITS } from "./http-limits.ts";
@@ -17,6 +18,8 @@ export interface HttpOptions {
   readonly settings: HttpSettings;
   readonly bridge: HttpBridge;
   readonly log: Log;
+  /** Remembers ended sessions over a restart; of use only where their ids live on. */
+  readonly endedFile?: string;
 }
 
 /** A server that listens. */
@@ -31,7 +34,7 @@ export interface HttpServer {
   stop(): Promise<void>;
 }
 
-function build({ settings, bridge, log }: HttpOptions) {
+function build({ settings, bridge, log, endedFile }: HttpOptions) {
   const key = createHash("sha256")
     .update(settings.sessionKey ?? randomBytes(32))
     .digest();
@@ -42,7 +45,9 @@ function build({ settings, bridge, log }: HttpOptions) {
   const failures = createRateLimiter(LIMITS.failures);
   const rates = createRateLimiter(settings.rateLimit);
   const metrics = createMetrics();
-  const endpoint = createEndpoint({ bridge, settings, log, auth, tickets: createTickets(key), events, gates, streams, failures, metrics });
+  const ended = createEnded({ file: settings.sessionKey === undefined ? undefined : endedFile, log });
+  const tickets = createTickets(key);
+  const endpoint = createEndpoint({ bridge, settings, log, auth, tickets, ended, events, gates, streams, failures, metrics });
   const held = () => ({
     sessions: endpoint.sessions.counts().open,
     streams: streams.total(),

@@ -7,6 +7,7 @@ import type { Wishes } from "../policy/narrow.ts";
 import type { Unrecognized } from "../registry/choice.ts";
 import { type Connection, CREDENTIAL, type Link } from "../surface/connection.ts";
 import type { Auth, Visitor } from "./auth.ts";
+import type { Ended } from "./ended.ts";
 import type { Events } from "./events.ts";
 import { readChoice } from "./http-choice.ts";
 import { type Counter, type Gates, LIMITS, type RateLimiter } from "./http-limits.ts";
@@ -55,6 +56,7 @@ export interface EndpointParts {
   readonly log: Log;
   readonly auth: Auth;
   readonly tickets: Tickets;
+  readonly ended: Ended;
   readonly events: Events;
   readonly gates: Gates;
   readonly streams: Counter;
@@ -293,6 +295,7 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
   );
   const sessions: Sessions = createSessions({
     tickets: parts.tickets,
+    ended: parts.ended,
     most: settings.maxSessions,
     idleMs: settings.sessionIdle * 60_000,
     open: (id, ticket, revived) =>

@@ -1,9 +1,11 @@
+import type { Ended } from "./ended.ts";
 import type { LegacySession } from "./legacy-session.ts";
 import { later, Refused } from "./reply.ts";
 import type { Ticket, Tickets } from "./tickets.ts";
 
 export interface SessionsOptions {
   readonly tickets: Tickets;
+  readonly ended: Ended;
   readonly open: (id: string, ticket: Ticket, revived: boolean) => Promise<LegacySession>;
   readonly most: number;
   readonly idleMs: number;
@@ -23,14 +25,10 @@ export interface Sessions {
   counts(): { readonly open: number; readonly revived: number; readonly ended: number };
 }
 
-/** How many ends are remembered; each costs some dozen bytes. */
-const MOST_ENDED = 100_000;
-
-export function createSessions({ tickets, open, most, idleMs, now = Date.now }: SessionsOptions): Sessions {
+export function createSessions({ tickets, ended, open, most, idleMs, now = Date.now }: SessionsOptions): Sessions {
   /** The longest unused first. */
   const held = new Map<string, LegacySession>();
   const opening = new Map<string, Promise<LegacySession>>();
-  const ended = new Set<string>();
   let revived = 0;
   let endedCount = 0;
 
@@ -60,10 +58,8 @@ export function createSessions({ tickets, open, most, idleMs, now = Date.now }: 
   const end: Sessions["end"] = async ({ id, ticket }) => {
     const session = held.get(id);
     held.delete(id);
-    ended.add(ticket.nonce);
+    ended.add(ticket);
     endedCount++;
-    const oldest = ended.values().next().value;
-    if (ended.size > MOST_ENDED && oldest !== undefined) ended.delete(oldest);
     await session?.close();
   };
   return {
@@ -81,7 +77,7 @@ export function createSessions({ tickets, open, most, idleMs, now = Date.now }: 
         return session;
       }
       const ticket = tickets.open(id);
-      if (!ticket || ended.has(ticket.nonce)) return undefined;
+      if (!ticket || ended.has(ticket)) return undefined;
       return await (opening.get(id) ?? start(id, ticket, true));
     },
     end,

@@ -24,12 +24,16 @@ export interface Started extends HttpServer {
 }
 
 /** The whole bridge over HTTP, in this process. */
-export async function startHttp(argv: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Started> {
+export async function startHttp(
+  argv: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+  more: { readonly endedFile?: string } = {},
+): Promise<Started> {
   const logged: string[] = [];
   const settings = httpSettings(argv, env);
   const log = createLog({ level: "debug", write: (line) => logged.push(line) });
   const bridge = createBridge({ settings, log, version: "0.0.0", cwd: "/" });
-  return { ...(await serveOverHttp({ settings, bridge, log })), logged };
+  return { ...(await serveOverHttp({ settings, bridge, log, ...more })), logged };
 }
 
 /** A GitLab with any number of users: the token `token-N…` is user N's, and everything it answers is marked with that user. */

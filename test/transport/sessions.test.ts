@@ -1,4 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connectHttp } from "../support/clients.ts";
 import {
   ACCEPT,
@@ -54,6 +57,46 @@ describe("ids", () => {
     expect((await fetch(url, { method: "DELETE", headers: { ...session, ...token(1) } })).status).toBe(200);
     expect((await post(url, LIST, { ...session, ...token(1) })).status).toBe(404);
     expect(held().sessions).toBe(0);
+  });
+
+  describe("that were ended, after a restart with the same key", () => {
+    const folder = mkdtempSync(join(tmpdir(), "ended-"));
+    const endedFile = join(folder, "below", "ended-sessions");
+    afterAll(() => rmSync(folder, { recursive: true }));
+    const again = async (file: string) => {
+      await server?.stop();
+      server = await startHttp([`--session-key=${KEY}`], { GITLAB_URL: crowd.url }, { endedFile: file });
+      return server;
+    };
+
+    it("are 404 still, while those that were left open carry on", async () => {
+      const first = await again(endedFile);
+      const gone = await handshake(first.url, token(1));
+      const kept = await handshake(first.url, token(1));
+      await fetch(first.url, { method: "DELETE", headers: { ...gone.session, ...token(1) } });
+      for (const _restart of [1, 2]) {
+        const { url } = await again(endedFile);
+        expect((await post(url, LIST, { ...gone.session, ...token(1) })).status).toBe(404);
+        expect((await post(url, LIST, { ...kept.session, ...token(1) })).status).toBe(200);
+      }
+      expect(statSync(endedFile).mode & 0o777).toBe(0o600);
+      expect(readFileSync(endedFile, "utf8")).toMatch(/^[\w-]+ \d+\n$/);
+    });
+
+    it("are forgotten when their tickets are too old to be good, and lines that are no lines are dropped", async () => {
+      const old = Math.floor(Date.now() / 1_000) - 8 * 86_400;
+      writeFileSync(endedFile, `old ${old}\nyoung ${old + 5 * 86_400}\ntorn 17\0`);
+      await again(endedFile);
+      expect(readFileSync(endedFile, "utf8")).toBe(`young ${old + 5 * 86_400}\n`);
+    });
+
+    it("a file that cannot be written is told, and the server serves", async () => {
+      const { url, logged } = await again(folder);
+      expect(logged.join("\n")).toMatch(/ended sessions cannot be kept/);
+      const { session } = await handshake(url, token(1));
+      await fetch(url, { method: "DELETE", headers: { ...session, ...token(1) } });
+      expect((await post(url, LIST, { ...session, ...token(1) })).status).toBe(404);
+    });
   });
 
   it("an id tells no token and no name", async () => {

@@ -134,7 +134,7 @@ function gitlabSource(executors: Executors, upstreams: Upstreams | undefined): S
 const MOST_KNOWN = 2_000;
 
 /** What stays known of a caller whom GitLab refused something: who it is, and which GitLab. What it may do is asked for again. */
-function withoutRights({ scopes: _scopes, expires_at: _expires, user, ...rest }: Facts): Facts {
+function withoutRights({ scopes: _scopes, expires_at: _expires, token: _token, digest: _digest, user, ...rest }: Facts): Facts {
   if (!user) return rest;
   const { admin: _admin, ...person } = user;
   return { ...rest, user: person };
@@ -244,7 +244,16 @@ function connectionFor(shared: Shared, { wishes, instance, gate, key = randomByt
   const runner = once(async (): Promise<Road> => {
     const { source, createRoad } = await executors(url, settings);
     const normalize: RoadParts["normalize"] = (context) => ({ instance: url, project, ...source.people(context) });
-    const road = createRoad({ registry, policy, facts: facts.known, normalize, places: source.places, writes, ...audited });
+    const road = createRoad({
+      registry,
+      policy,
+      facts: facts.known,
+      learn: facts.learn,
+      normalize,
+      places: source.places,
+      writes,
+      ...audited,
+    });
     return gate ? { run: (request, context) => gate(context, () => road.run(request, context)) } : road;
   });
   const choice = { toolsets: chosen, tools: settings.tools, level: style.level };

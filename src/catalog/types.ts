@@ -112,8 +112,10 @@ export interface Principal {
 export interface Facts {
   readonly user?: { readonly id: number; readonly username: string; readonly name?: string; readonly admin?: boolean };
   readonly scopes?: readonly string[];
-  /** Id of the token in use. */
-  readonly token?: number;
+  /** Id of the token in use; null = GitLab has none for it (an OAuth token, a job's token). */
+  readonly token?: number | null;
+  /** Digest of the token in use, to know it again. */
+  readonly digest?: string;
   readonly expires_at?: string | null;
   readonly version?: string;
   readonly enterprise?: boolean;

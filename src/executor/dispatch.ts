@@ -4,6 +4,7 @@ import { toSignature } from "../catalog/schema.ts";
 import type { Action, Call, CallContext, Facts, Outcome, Question } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { isRaw } from "../policy/call-effects.ts";
+import { namesToken } from "../policy/own-token.ts";
 import type { Policy, Verdict } from "../policy/policy.ts";
 import { judgeRaw, rawVerdict } from "../policy/raw.ts";
 import type { WriteLimit } from "../policy/write-limit.ts";
@@ -18,6 +19,8 @@ export interface RoadParts {
   readonly policy: Policy;
   /** What is known about the caller now; a call does not wait for more. */
   readonly facts: (context: CallContext) => Facts;
+  /** Asks for what is not known yet, within a deadline: for the few calls that cannot be judged without. */
+  readonly learn?: (context: CallContext) => Promise<Facts>;
   /** How params are completed for this caller: instance, current project, users. */
   readonly normalize: (context: CallContext) => NormalizeOptions;
   /** How projects and groups are told apart for this caller; without it only what is named as the settings name it is inside. */
@@ -54,9 +57,16 @@ function permit(parts: RoadParts, action: Action, request: RoadRequest, context:
     throw new BridgeError("invalid_params", `${action.id} is not a read.`, request.readsOnly);
 }
 
+/** What a call that would end a token needs to know is waited for: GitLab itself does not refuse to end the one in use. */
+async function factsFor(parts: RoadParts, action: Action, params: Call["params"], context: CallContext): Promise<Facts> {
+  const calls = isRaw(action) ? judgeRaw(action, params).calls : [{ action, params }];
+  const waits = !parts.policy.settings.allowOwnToken && calls.some((one) => namesToken(one.action, one.params));
+  return waits && parts.learn ? await parts.learn(context) : parts.facts(context);
+}
+
 /** The verdict on this very call: its params can make it worse than the action. */
-function judge(parts: RoadParts, action: Action, params: Call["params"], context: CallContext): Permitted {
-  const facts = parts.facts(context);
+async function judge(parts: RoadParts, action: Action, params: Call["params"], context: CallContext): Promise<Permitted> {
+  const facts = await factsFor(parts, action, params, context);
   const verdict = isRaw(action) ? rawVerdict(parts.policy, action, params, facts) : parts.policy.callVerdict(action, params, facts);
   if (!verdict.permitted) throw parts.policy.refusal(action, verdict.reason);
   return verdict;
@@ -142,7 +152,7 @@ interface Ready {
 async function makeReady(parts: RoadParts, { action, request, context, scope, again }: Going): Promise<Ready> {
   permit(parts, action, request, context);
   const normal = await normalizeParams(action, request.params, parts.normalize(context));
-  const verdict = judge(parts, action, normal.params, context);
+  const verdict = await judge(parts, action, normal.params, context);
   const route = action.http ? { route: pickRoute(action, normal.params) } : {};
   await scope?.judge({ action, params: normal.params, ...route });
   const shown = verdict.preview !== undefined || (request.preview === true && action.effect !== "read");

@@ -8,6 +8,8 @@ export type Get = (path: string, context: CallContext, signal: AbortSignal) => P
 
 export interface FactOptions {
   readonly get: Get;
+  /** Digest of the token that requests for this caller carry; undefined where they carry none. */
+  readonly digest?: (context: CallContext) => Promise<string | undefined>;
   /** Milliseconds for all probes together. */
   readonly deadline?: number;
   /** Milliseconds until the facts of a credential are asked for again. */
@@ -54,9 +56,13 @@ function instanceFacts(metadata: Plain): Pick<Facts, "version" | "enterprise"> {
   };
 }
 
-const PROBES: readonly (readonly [path: string, read: (body: Plain) => Facts])[] = [
+const SELF = "/personal_access_tokens/self";
+
+type Probe = readonly [path: string, read: (body: Plain) => Facts];
+
+const PROBES: readonly Probe[] = [
   ["/user", userFacts],
-  ["/personal_access_tokens/self", tokenFacts],
+  [SELF, tokenFacts],
   ["/metadata", instanceFacts],
 ];
 
@@ -84,20 +90,32 @@ const isRefusal = (error: unknown, path: string, { credential }: CallContext): b
   error instanceof BridgeError &&
   error.code === "unauthenticated";
 
+/** GitLab's answer, and not a fault on the way: what it knows no personal token for is none. */
+function isNoToken(error: unknown, path: string): boolean {
+  const status = error instanceof BridgeError ? error.detail.status : undefined;
+  return path === SELF && status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
+}
+
+const NO_TOKEN: Facts = Object.freeze({ token: null });
+
 /** Learns, on the first ask and per credential, who the user is, what the token may do and which GitLab it is. What fails stays unknown. */
-export function createFacts({ get, deadline = DEADLINE_MS, lifetime = LIFETIME_MS, now = Date.now }: FactOptions) {
+export function createFacts({ get, digest, deadline = DEADLINE_MS, lifetime = LIFETIME_MS, now = Date.now }: FactOptions) {
   const known = new Map<string, Known>();
+  const ask = async ([path, read]: Probe, context: CallContext, signal: AbortSignal): Promise<Facts | undefined> => {
+    try {
+      const body = await get(path, context, signal);
+      return isPlain(body) ? read(body) : undefined;
+    } catch (error) {
+      if (isRefusal(error, path, context)) return REFUSED;
+      return isNoToken(error, path) ? NO_TOKEN : undefined;
+    }
+  };
   const probe = async (context: CallContext) => {
     const signal = AbortSignal.timeout(deadline);
-    const answers = await Promise.all(
-      PROBES.map(async ([path, read]) => {
-        const body = await get(path, context, signal).catch((error: unknown) => (isRefusal(error, path, context) ? REFUSED : undefined));
-        if (body === REFUSED) return REFUSED;
-        return isPlain(body) ? read(body) : undefined;
-      }),
-    );
+    const answers = await Promise.all(PROBES.map((one) => ask(one, context, signal)));
+    const own = await digest?.(context).catch(() => undefined);
     return {
-      facts: Object.assign({}, ...answers) as Facts,
+      facts: Object.assign(own === undefined ? {} : { digest: own }, ...answers) as Facts,
       complete: answers.every((answer) => answer !== undefined && answer !== REFUSED),
     };
   };

@@ -7,6 +7,7 @@ import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { isRaw } from "../policy/call-effects.ts";
 import type { Door } from "../policy/door.ts";
+import { digestOf } from "../policy/own-token.ts";
 import { toBase, toQuery, toRoot } from "./address.ts";
 import { noteAnswer } from "./audit.ts";
 import { checkOf } from "./check.ts";
@@ -318,10 +319,11 @@ export function createGitLabSource(options: GitLabOptions): GitLabSource {
   const { settings, log } = options;
   const root = toRoot(settings.url);
   const network = createNetwork(settings);
+  const credentials = createCredentials(settings, log);
   const requesterFn = createRequesterFn({
     ...options,
     network,
-    credentials: createCredentials(settings, log),
+    credentials,
     fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
   });
   const doubt = (context: CallContext) => {
@@ -332,7 +334,13 @@ export function createGitLabSource(options: GitLabOptions): GitLabSource {
   const parts: Parts = { options, root, request, actions: options.actions ?? loadActions };
   // Facts are about the caller, whatever the call may reach; a probe that is refused says nothing against what is known.
   const probe = { ...parts, request: createRequest(root, requesterFn) };
-  const facts = createFacts({ get: (path, context, signal) => get(probe, path, path, context, signal) });
+  const facts = createFacts({
+    get: (path, context, signal) => get(probe, path, path, context, signal),
+    digest: async ({ credential }) => {
+      const [value] = Object.values((await credentials.get(credential)).headers);
+      return value === undefined ? undefined : digestOf(value);
+    },
+  });
   const places = createPlaces((path, template, context) => get(parts, path, template, context, context.signal));
   return {
     name: GITLAB,

@@ -1,5 +1,7 @@
+import { GITLAB } from "../catalog/load.ts";
 import { placeholders } from "../catalog/route.ts";
 import type { Action, Call, CallScope } from "../catalog/types.ts";
+import { type ForeignPlace, readForeign } from "../policy/foreign.ts";
 import type { Limits } from "../policy/narrow.ts";
 import type { Policy } from "../policy/policy.ts";
 import { scopeFlag } from "../policy/rules.ts";
@@ -20,7 +22,7 @@ import {
   standsAbove,
   WITHOUT_PROJECT,
 } from "../policy/scope.ts";
-import { toFullPath } from "./identifiers.ts";
+import { parseTarget, toFullPath } from "./identifiers.ts";
 import { placeOfItem } from "./item-place.ts";
 import type { Look } from "./places.ts";
 
@@ -116,6 +118,7 @@ class Run implements RunScope {
   async judge({ action, route, params }: Pick<Call, "action" | "route" | "params">): Promise<void> {
     // What a batch names is judged in its parts, each with an answer of its own.
     if (action.composite === "batch") return;
+    if (action.source !== GITLAB) return await this.#judgeForeign(action, params);
     const reach = reachOf(action, route);
     if (reach === "open") this.#refuse("this form of it cannot be limited to the projects that this server allows");
     const lands = LANDS[action.id];
@@ -133,6 +136,27 @@ class Run implements RunScope {
     if (route) await this.#judgePath(action, route[1], params);
     if (reach === "items") this.#strict = true;
     this.#judged.add(action.graphql === undefined ? (route?.[1] ?? "") : "/graphql");
+  }
+
+  /** A tool of another server: every place that its arguments name must be inside, and one must be named. */
+  async #judgeForeign(action: Action, params: Call["params"]): Promise<void> {
+    const { places, unknown } = readForeign(action, params);
+    if (unknown !== undefined) this.#refuse(`${unknown} could lead to any project`);
+    if (places.length === 0) this.#refuse("this call names no project, and without one it cannot be limited");
+    const inside = await Promise.all(places.map((place) => this.#holdsForeign(place)));
+    const first = places[inside.indexOf(false)];
+    if (first) this.#refuse(`${first.name} ${first.value} ${OUTSIDE}`);
+  }
+
+  async #holdsForeign({ kind, value }: ForeignPlace): Promise<boolean> {
+    if (kind === "address") {
+      const target = parseTarget(value, this.#parts.instance);
+      const path = target?.project ?? target?.group;
+      return path !== undefined && (await this.#holdsForeign({ name: "", kind: target?.group ? "group" : "either", value: path }));
+    }
+    const path = toFullPath(value);
+    if (kind !== "either") return this.#judge.holds(kind, path);
+    return (await this.#judge.holds("project", path)) || (await this.#judge.holds("group", path));
   }
 
   async #judgePath(action: Action, template: string, params: Call["params"]): Promise<void> {

@@ -29,15 +29,3 @@ export function effectOfCall(action: Action, params: Readonly<Record<string, unk
   const worse = WORSE_CALLS.find((row) => row.action === action.id && params[row.param] === row.value);
   return worse ? { effect: "destructive", does: worse.does } : { effect: action.effect };
 }
-
-/** Changes of a token that is named by its id. */
-const TOKEN_CHANGES: ReadonlySet<string> = new Set([
-  "access_token.rotate",
-  "access_token.revoke",
-  "personal_access_token.rotate",
-  "personal_access_token.revoke",
-]);
-
-/** The id of the token that the call would rotate or revoke, if it is such a call. */
-export const namesToken = ({ id }: Action, params: Readonly<Record<string, unknown>>): unknown =>
-  TOKEN_CHANGES.has(id) ? params.token_id : undefined;

@@ -1,8 +1,9 @@
 import type { Action, Facts } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
-import { type CallEffect, effectOfCall, isRaw, namesToken } from "./call-effects.ts";
+import { type CallEffect, effectOfCall, isRaw } from "./call-effects.ts";
 import type { Limits } from "./narrow.ts";
-import { OWN_TOKEN, type Reason, RULES } from "./rules.ts";
+import { ownTokenReason } from "./own-token.ts";
+import { type Reason, RULES } from "./rules.ts";
 
 /** The answer to "may this action be used, now, by this caller?" */
 export type Verdict =
@@ -53,9 +54,9 @@ export function createPolicy(limits: Limits | (() => Limits)): Policy {
     permits: (action, facts) => verdict(action, facts).permitted,
     callVerdict(action, params, facts, judged) {
       const { effect, does } = judged ?? effectOfCall(action, params);
-      if (!now().allowOwnToken && facts.token !== undefined && namesToken(action, params) === facts.token)
-        return { permitted: false, reason: OWN_TOKEN };
       const found = verdictOf(effect === action.effect ? action : { ...action, effect }, now(), facts);
+      const own = found.permitted && !now().allowOwnToken ? ownTokenReason(action, params, facts) : undefined;
+      if (own) return { permitted: false, reason: own };
       return found.permitted && found.confirm && does ? { ...found, confirm: { ...found.confirm, text: does } } : found;
     },
     refusal: (action, reason) => refusal(action, reason, now()),

@@ -7,15 +7,25 @@ import { destroys } from "./destructive.ts";
 import { isDotSegment } from "./door.ts";
 import { mutationFields, operationKinds } from "./graphql.ts";
 import { ceilingsOf, type Limits } from "./narrow.ts";
+import { endsTokens, OWN_TOKEN } from "./own-token.ts";
 import type { Policy, Verdict } from "./policy.ts";
 import type { Reason } from "./rules.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
+/** An action that a request stands for, with the params that the request has for it. */
+interface Alike {
+  readonly action: Action;
+  readonly params: Params;
+}
+
 /** What a request that the caller wrote does, and which actions of ours stand for it. */
 export interface RawCall {
   readonly effect: Effect;
   readonly rows: readonly Action[];
+  readonly calls: readonly Alike[];
+  /** Names of the mutations of a document. */
+  readonly mutations?: readonly string[];
   /** Template for the last check before the wire: a row's, or the path itself. */
   readonly template: string;
 }
@@ -80,10 +90,23 @@ function knownRoutes(): ReadonlyMap<string, readonly Known[]> {
 /** GitLab takes `.json` behind any path, and `-` in front of some parts: they lead to the same place. */
 const plain = (segment: string) => segment.replace(/\.(?:json|xml|txt|html)$/i, "");
 
+const decoded = (segment: string) => {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+};
+
+const valuesOf = (parts: readonly string[], segments: readonly string[]): Params =>
+  Object.fromEntries(parts.flatMap((part, at) => (part.startsWith("{") ? [[part.slice(1, -1), decoded(segments[at] ?? "")]] : [])));
+
 const instance = (parts: readonly string[], segments: readonly string[], read: (segment: string) => string) =>
   parts.every((part, index) => part.startsWith("{") || part === read(segments[index] ?? ""));
 
 interface Like extends Pick<Known, "action" | "route"> {
+  /** What the path has in place of the route's placeholders. */
+  readonly values: Params;
   /** The path is an instance of the route as it stands, not by another spelling. */
   readonly exact: boolean;
 }
@@ -96,7 +119,12 @@ function routesLike(method: string, path: string): readonly Like[] {
   const found = ways.flatMap((way) =>
     (knownRoutes().get(`${method} ${way.length}`) ?? [])
       .filter(({ parts }) => instance(parts, way, (segment) => segment) || instance(parts, way, plain))
-      .map(({ action, route, parts }) => ({ action, route, exact: way === segments && instance(parts, way, (segment) => segment) })),
+      .map(({ action, route, parts }) => ({
+        action,
+        route,
+        values: valuesOf(parts, way),
+        exact: way === segments && instance(parts, way, (segment) => segment),
+      })),
   );
   return found.toSorted((one, other) => placeholders(one.route[1]).length - placeholders(other.route[1]).length);
 }
@@ -133,9 +161,10 @@ function judgeRest(params: Params): RawCall {
   const like = routesLike(method, path);
   const rows = [...new Set(like.map(({ action }) => action))];
   const fields = { ...asObject(params.query), ...asObject(params.body) };
-  const effects = rows.map((row) => effectOfCall(row, fields).effect);
+  const calls = like.map(({ action, values }) => ({ action, params: { ...fields, ...values } }));
+  const effects = calls.map(({ action, params: given }) => effectOfCall(action, given).effect);
   const template = like.find(({ exact }) => exact)?.route[1] ?? path;
-  return { rows, effect: rows.length > 0 ? worst(effects) : effectOfMethod(method), template };
+  return { rows, calls, effect: rows.length > 0 ? worst(effects) : effectOfMethod(method), template };
 }
 
 const fieldsOfRows = new Map<string, readonly string[]>();
@@ -156,11 +185,13 @@ function judgeGraphql(params: Params): RawCall {
       "document: a subscription gets no single answer",
       "Nothing was sent. Give a query or a mutation.",
     );
-  if (!kinds.includes("mutation")) return { rows: [], effect: "read", template: "/graphql" };
+  if (!kinds.includes("mutation")) return { rows: [], calls: [], effect: "read", template: "/graphql" };
   const fields = mutationFields(document);
   const rows = loadActions().filter((row) => mutatesAlike(row, fields));
   return {
     rows,
+    calls: rows.map((row) => ({ action: row, params: {} })),
+    mutations: fields,
     effect: worst([...rows.map(({ effect }) => effect), fields.some(destroys) ? "destructive" : "write"]),
     template: "/graphql",
   };
@@ -201,8 +232,9 @@ function together(verdicts: readonly Verdict[]): Verdict {
  * @throws BridgeError invalid_params for a path or document that cannot be judged.
  */
 export function rawVerdict(policy: Policy, action: Action, params: Params, facts: Facts): Verdict {
-  const { effect, rows } = judgeRaw(action, params);
+  const { effect, calls, mutations = [] } = judgeRaw(action, params);
   const own = policy.callVerdict(action, params, facts, { effect, does: SAME });
-  if (own.permitted && rows.length === 0 && isLimited(policy.settings)) return { permitted: false, reason: UNLISTED };
-  return together([own, ...rows.map((row) => policy.verdict(row, facts))]);
+  if (own.permitted && calls.length === 0 && isLimited(policy.settings)) return { permitted: false, reason: UNLISTED };
+  if (own.permitted && !policy.settings.allowOwnToken && mutations.some(endsTokens)) return { permitted: false, reason: OWN_TOKEN };
+  return together([own, ...calls.map((one) => policy.callVerdict(one.action, one.params, facts))]);
 }

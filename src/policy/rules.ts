@@ -4,6 +4,7 @@ import { type Pattern, toPattern } from "../config/pattern.ts";
 import { isRaw } from "./call-effects.ts";
 import { matches, meansToolset } from "./names.ts";
 import { type Ceiling, ceilingsOf, type Limits } from "./narrow.ts";
+import { OWN_TOKEN } from "./own-token.ts";
 import { isOpen, scopesOf } from "./scope.ts";
 
 /**
@@ -77,14 +78,6 @@ const scopes: Rule = (action, _settings, facts) => {
   const needed = reads ? "read_api or api" : "api";
   return { rule: "scopes", kind: "withheld", text: `the token has the scopes ${held.join(", ") || "(none)"} and it needs ${needed}` };
 };
-
-/** The refusal of whatever would end or change the token in use. */
-export const OWN_TOKEN: Reason = Object.freeze({
-  rule: "own_token",
-  kind: "withheld",
-  text: "it would rotate or revoke the token that is in use here",
-  setting: "--allow-own-token",
-});
 
 const ownToken: Rule = (action, settings) => (ENDS_ITSELF.has(action.id) && !settings.allowOwnToken ? OWN_TOKEN : undefined);
 

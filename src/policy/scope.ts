@@ -1,6 +1,7 @@
 import { GITLAB } from "../catalog/load.ts";
 import { placeholders, routesOf } from "../catalog/route.ts";
 import type { Action, Route } from "../catalog/types.ts";
+import { canNamePlace } from "./foreign.ts";
 import { type Ceiling, ceilingsOf, type Limits } from "./narrow.ts";
 
 /** A project or group as GitLab knows it. */
@@ -125,7 +126,8 @@ export function globalIdIn(action: Action, params: Readonly<Record<string, unkno
 
 /** How far one route of an action reaches. */
 export function reachOf(action: Action, route: Route | undefined): Reach {
-  if (action.source !== GITLAB || action.toolset === "raw") return "open";
+  if (action.source !== GITLAB) return canNamePlace(action) ? "project" : "open";
+  if (action.toolset === "raw") return "open";
   if (route) return reachOfRest(action, route[1]);
   if (action.graphql !== undefined) return reachOfGraphql(action);
   // A composite reaches GitLab through other actions only, each of which is judged.

@@ -1,6 +1,7 @@
 import { HttpResponse, http } from "msw";
 import { describe, expect, it } from "vitest";
 import { createFacts } from "../../src/executor/facts.ts";
+import { digestOf } from "../../src/policy/own-token.ts";
 import { API, answers, callOf, contextOf, json, sent, server, sourceOf, useNetwork } from "./gitlab-fixture.ts";
 
 useNetwork();
@@ -15,11 +16,13 @@ function gitlab({ user = {}, token = {}, metadata = {} }: { user?: object; token
 
 describe("facts", () => {
   it("are user, scopes, expiry, version and edition, asked once", async () => {
-    gitlab({});
+    gitlab({ token: { id: 7 } });
     const source = sourceOf();
     expect(sent).toEqual([]);
     const facts = await source.facts(contextOf());
     expect(facts).toEqual({
+      token: 7,
+      digest: digestOf("glpat-server-secret-1"),
       user: { id: 3, username: "kim", name: "Kim", admin: false },
       scopes: ["read_api"],
       expires_at: "2027-01-01",
@@ -47,7 +50,25 @@ describe("facts", () => {
   it("that cannot be learned stay unknown, each for itself", async () => {
     gitlab({ token: { scopes: ["granular"], expires_at: null }, user: { is_admin: undefined } });
     answers("get", `${API}/metadata`, () => HttpResponse.html("<html></html>"));
-    expect(await sourceOf().facts(contextOf())).toEqual({ user: { id: 3, username: "kim", name: "Kim" }, expires_at: null });
+    expect(await sourceOf().facts(contextOf())).toMatchObject({ user: { id: 3, username: "kim", name: "Kim" }, expires_at: null });
+    const known = await sourceOf().facts(contextOf());
+    for (const name of ["scopes", "token", "version", "enterprise"]) expect(known).not.toHaveProperty(name);
+  });
+
+  it("of a token that GitLab has no id for say so; where it could not be asked, the id is unknown", async () => {
+    for (const [status, token] of [
+      [401, null],
+      [404, null],
+      [429, undefined],
+      [503, undefined],
+    ] as const) {
+      gitlab({});
+      answers("get", `${API}/personal_access_tokens/self`, () => json({ message: "no" }, { status }));
+      const facts = await sourceOf({ retries: 0 }).facts(contextOf({ credential: { header: "Authorization", value: "Bearer of-oauth" } }));
+      expect([status, facts.token]).toEqual([status, token]);
+      expect(facts.digest).toBe(digestOf("of-oauth"));
+      server.resetHandlers();
+    }
   });
 
   it("of a GitLab that hangs are given up at the deadline", async () => {
@@ -60,7 +81,7 @@ describe("facts", () => {
 
   it("of a GitLab that never answers are unknown", async () => {
     server.use(http.get(`${API}/*`, hang));
-    expect(await sourceOf({ timeout: 50 }).facts(contextOf())).toEqual({});
+    expect(await sourceOf({ timeout: 50 }).facts(contextOf())).toEqual({ digest: digestOf("glpat-server-secret-1") });
   });
 
   it("are asked again after their lifetime, and failed ones sooner", async () => {

@@ -22,8 +22,11 @@ function namesElsewhere(): Record<string, string> {
 type Road = ReturnType<typeof recordingRoad>;
 
 const open = (...flags: string[]) =>
-  recordingRoad([...flags, "--admin", "--reveal-secrets=result"], ({ url, method }) =>
-    Response.json(url.pathname.endsWith("/graphql") ? { data: { a: null } } : method === "GET" ? [] : { id: 1 }),
+  recordingRoad(
+    [...flags, "--admin", "--reveal-secrets=result"],
+    ({ url, method }) => Response.json(url.pathname.endsWith("/graphql") ? { data: { a: null } } : method === "GET" ? [] : { id: 1 }),
+    // No call here names the token in use.
+    { token: 424_242 },
   );
 
 const paramsFor = (row: Action, route: Route | undefined = row.http) => ({

@@ -8,6 +8,7 @@ import { createFinder } from "../../src/discovery/find.ts";
 import { BridgeError } from "../../src/errors.ts";
 import { createRoad } from "../../src/executor/dispatch.ts";
 import { type Limits, narrow, type Wishes } from "../../src/policy/narrow.ts";
+import { namesToken } from "../../src/policy/own-token.ts";
 import { createPolicy } from "../../src/policy/policy.ts";
 import { RULE_NAMES } from "../../src/policy/rules.ts";
 import { holdsGroup, holdsProject, isScoped, NOTHING_KNOWN, type Place, scopesOf } from "../../src/policy/scope.ts";
@@ -184,8 +185,9 @@ describe("for any settings and facts", () => {
           if (outcome instanceof Error && !(outcome instanceof BridgeError)) throw outcome;
           if (outcome instanceof BridgeError) expect(["not_permitted", "confirmation_required"], outcome.message).toContain(outcome.code);
           const agreed = verdict.permitted && (!verdict.confirm || (settings.confirm === "flag" && confirm));
-          // A scope judges the places of the call as well: it can only refuse.
-          const refused = isScoped(settings) && outcome instanceof BridgeError && outcome.detail.rule === "scope";
+          // A scope judges the places of the call as well, and a token may be the one in use: both can only refuse.
+          const rule = outcome instanceof BridgeError ? outcome.detail.rule : undefined;
+          const refused = (isScoped(settings) && rule === "scope") || (rule === "own_token" && namesToken(action, minimal(action)));
           expect(ran.length).toBe(verdict.permitted && !verdict.preview && agreed && !refused ? 1 : 0);
           expect(previewed.length).toBe(verdict.permitted && verdict.preview && !refused ? 1 : 0);
         },

@@ -4,6 +4,7 @@ import type { Action } from "../../src/catalog/types.ts";
 import { BridgeError } from "../../src/errors.ts";
 import { destroys } from "../../src/policy/destructive.ts";
 import { mutationFields } from "../../src/policy/graphql.ts";
+import { digestOf } from "../../src/policy/own-token.ts";
 import { createPolicy } from "../../src/policy/policy.ts";
 import { checkPath, judgeRaw, rawVerdict } from "../../src/policy/raw.ts";
 import { settingsFor } from "../support/settings.ts";
@@ -68,7 +69,7 @@ describe("a REST request that the caller wrote", () => {
   });
 
   it("is judged by its method where none does", () => {
-    expect(judged("GET", "/novelties/7")).toEqual({ effect: "read", rows: [], template: "/novelties/7" });
+    expect(judged("GET", "/novelties/7")).toEqual({ effect: "read", rows: [], calls: [], template: "/novelties/7" });
     expect(effectOf("POST", "/novelties")).toBe("write");
     expect(effectOf("PATCH", "/novelties/7")).toBe("write");
     expect(effectOf("DELETE", "/novelties/7")).toBe("destructive");
@@ -193,6 +194,40 @@ describe("requests that the caller wrote, under every kind of limit", () => {
     const reading = (params: Record<string, unknown>) => rawVerdict(policy, REST, params, { scopes: ["read_api"] });
     expect(reading(get).permitted).toBe(true);
     expect(reading(create)).toMatchObject({ permitted: false, reason: { rule: "scopes" } });
+  });
+
+  it("cannot end the token in use, by whatever spelling", () => {
+    const policy = createPolicy(settingsFor("--allow-raw", "--admin", "--confirm=off"));
+    const facts = { token: 7, digest: digestOf("glpat-own-token-of-ours") };
+    const rest = (method: string, path: string, more: Record<string, unknown> = {}) =>
+      rawVerdict(policy, REST, { method, path, ...more }, facts);
+    for (const [method, path, more] of [
+      ["DELETE", "/personal_access_tokens/7"],
+      ["DELETE", "/personal_access_tokens/7.json"],
+      ["DELETE", "/personal_access_tokens/07"],
+      ["DELETE", "/personal_access_tokens/7x"],
+      ["DELETE", "/personal_access_tokens/self"],
+      ["DELETE", "/projects/1/access_tokens/7"],
+      ["DELETE", "/groups/1/service_accounts/2/personal_access_tokens/7"],
+      ["DELETE", "/users/1/impersonation_tokens/7"],
+      ["DELETE", "/admin/token", { query: { token: "glpat-own-token-of-ours" } }],
+      ["POST", "/groups/1/tokens/revoke", { body: { token: " glpat-own-token-of-ours" } }],
+    ] as const)
+      expect(rest(method, path, more), path).toMatchObject({ permitted: false, reason: { rule: "own_token" } });
+    for (const [method, path, more] of [
+      ["DELETE", "/personal_access_tokens/8"],
+      ["DELETE", "/personal_access_tokens/77"],
+      ["DELETE", "/admin/token", { query: { token: "glpat-token-of-another" } }],
+      ["GET", "/personal_access_tokens/7"],
+    ] as const)
+      expect(rest(method, path, more), path).toMatchObject({ permitted: true });
+    const mutate = (name: string) => rawVerdict(policy, GRAPHQL, { document: `mutation { a: ${name}(input: {}) { errors } }` }, facts);
+    for (const name of ["personalAccessTokenRevoke", "groupAccessTokenRotate"])
+      expect(mutate(name), name).toMatchObject({ permitted: false, reason: { rule: "own_token" } });
+    for (const name of ["personalAccessTokenCreate", "ciJobTokenScopeRemoveProject"])
+      expect(mutate(name)).toMatchObject({ permitted: true });
+    const may = createPolicy(settingsFor("--allow-raw", "--allow-own-token", "--confirm=off"));
+    expect(rawVerdict(may, REST, { method: "DELETE", path: "/personal_access_tokens/7" }, facts)).toEqual({ permitted: true });
   });
 
   it("are listed where a read could be sent, and else not", () => {

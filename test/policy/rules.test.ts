@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { loadActions } from "../../src/catalog/load.ts";
 import type { Action, Effect, Facts } from "../../src/catalog/types.ts";
+import { BY_ID, BY_VALUE, digestOf } from "../../src/policy/own-token.ts";
 import { createPolicy } from "../../src/policy/policy.ts";
 import { settingsFor } from "../support/settings.ts";
 
@@ -120,14 +122,36 @@ describe("rules × effects", () => {
 });
 
 describe("the token in use", () => {
-  it("cannot be rotated or revoked by its id either, once it is known", () => {
-    const rotate = action({ id: "personal_access_token.rotate", effect: "destructive" });
-    const facts: Facts = { token: 7 };
-    const verdict = (flags: readonly string[], token_id: number) =>
-      createPolicy(settingsFor(...flags)).callVerdict(rotate, { token_id }, facts);
-    expect(verdict([], 7)).toMatchObject({ permitted: false, reason: { rule: "own_token", setting: "--allow-own-token" } });
-    expect(verdict([], 8)).toMatchObject({ permitted: true });
-    expect(verdict(["--allow-own-token"], 7)).toMatchObject({ permitted: true });
+  const rows = loadActions();
+  const row = (id: string) => rows.find((one) => one.id === id) as Action;
+  const verdict = (id: string, params: Record<string, unknown>, facts: Facts, ...flags: string[]) =>
+    createPolicy(settingsFor("--admin", ...flags)).callVerdict(row(id), params, facts);
+  const own = { permitted: false, reason: { rule: "own_token", setting: "--allow-own-token" } };
+
+  it.each(Object.entries(BY_ID))("is not ended by its id: %s", (id, name) => {
+    expect(row(id)?.params, id).toHaveProperty(name);
+    for (const named of [7, "7", "07", "7 "]) expect(verdict(id, { [name]: named }, { token: 7 })).toMatchObject(own);
+    for (const named of [8, "77", 70]) expect(verdict(id, { [name]: named }, { token: 7 })).toMatchObject({ permitted: true });
+    // GitLab would end it without a word: what is not known is not let through.
+    expect(verdict(id, { [name]: 8 }, {})).toMatchObject(own);
+    expect(verdict(id, { [name]: 8 }, { token: null })).toMatchObject({ permitted: true });
+    expect(verdict(id, { [name]: 7 }, { token: 7 }, "--allow-own-token")).toMatchObject({ permitted: true });
+    expect(verdict(id, { [name]: 7 }, {}, "--allow-own-token")).toMatchObject({ permitted: true });
+  });
+
+  it.each(Object.entries(BY_VALUE))("is not ended by its value: %s", (id, name) => {
+    expect(row(id)?.params, id).toHaveProperty(name);
+    const facts = { digest: digestOf("Bearer glpat-own") };
+    expect(verdict(id, { [name]: "glpat-own" }, facts)).toMatchObject(own);
+    expect(verdict(id, { [name]: "glpat-other" }, facts)).toMatchObject({ permitted: true });
+    expect(verdict(id, { [name]: "glpat-own" }, facts, "--allow-own-token")).toMatchObject({ permitted: true });
+  });
+
+  it("every action that ends an access token by id or value is one of these, or ends another kind of token", () => {
+    const others = /^(cluster_agent|runner|runner_controller|deploy_token|job_token_scope)\b/;
+    const ends = rows.filter(({ id, effect }) => effect !== "read" && /token.*(rotate|revoke|delete|remove)/.test(id) && !others.test(id));
+    const self = ["personal_access_token.self_rotate", "personal_access_token.self_revoke", "access_token.self_rotate"];
+    expect(ends.map(({ id }) => id).toSorted()).toEqual([...Object.keys(BY_ID), ...Object.keys(BY_VALUE), ...self].toSorted());
   });
 });
 

@@ -22,7 +22,7 @@ export interface SandboxRoad {
   close(): Promise<void>;
 }
 
-export interface RoadOptions extends Partial<Pick<RoadParts, "audit" | "writes" | "facts">> {
+export interface RoadOptions extends Partial<Pick<RoadParts, "audit" | "writes" | "facts" | "learn">> {
   readonly flags?: readonly string[];
   readonly token?: "root" | "maria" | "jonas";
   /** Where new secrets are written. */
@@ -49,6 +49,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<SandboxRoad> 
     registry: createRegistry([source]),
     policy: createPolicy(settings),
     facts: () => ({}),
+    learn: source.facts,
     normalize: (context) => ({ instance: sandbox.url, ...source.people(context) }),
     places: source.places,
     ...more,

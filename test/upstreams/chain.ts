@@ -91,11 +91,17 @@ async function connectClient(bridge: Bridge, person?: (message: string) => "acce
 export function openChain(
   mcpServers: Record<string, unknown>,
   flags: readonly string[] = [],
-  options: { single?: boolean; env?: Record<string, string>; gitlabMcp?: { instance: string; token?: string }; pulse?: number } = {},
+  options: {
+    single?: boolean;
+    env?: Record<string, string>;
+    gitlabMcp?: { instance: string; token?: string };
+    pulse?: number;
+    url?: string;
+  } = {},
 ): Chain {
   const lines: string[] = [];
   const log: Log = createLog({ level: "warn", write: (line) => lines.push(line) });
-  const settings = settingsFor("--url=http://127.0.0.1:9", "--settle=1", ...flags);
+  const settings = settingsFor(`--url=${options.url ?? "http://127.0.0.1:9"}`, "--settle=1", ...flags);
   const tools = new Set([...ENTRY_TOOLS.map(({ name }) => name), ...loadActions().map(({ tool }) => tool)]);
   const ids = new Set(loadActions().map(({ id }) => id));
   const upstreams = openUpstreams({

@@ -7,6 +7,8 @@ export interface HttpFixture {
   readonly child: ChildProcess;
   /** Headers of all requests so far. */
   log(): Promise<readonly Record<string, string>[]>;
+  /** Tools that were called (gitlab). */
+  calls(): Promise<readonly string[]>;
   kill(): Promise<void>;
 }
 
@@ -26,6 +28,7 @@ export async function startHttpFixture(kind: "legacy" | "modern" | "sse" | "gitl
     port: Number(new URL(address).port),
     child,
     log: async () => (await (await fetch(`${address}/log`)).json()) as readonly Record<string, string>[],
+    calls: async () => (await (await fetch(`${address}/calls`)).json()) as readonly string[],
     async kill() {
       child.kill("SIGKILL");
       await gone;

@@ -6,6 +6,7 @@ import { startSandbox } from "../src/sandbox/server.ts";
 import { listTools } from "../src/surface/list.ts";
 import { connectionFor } from "../test/support/bridge.ts";
 import { tokens } from "../test/support/tokens.ts";
+import { measureSessions } from "./bench-sessions.ts";
 
 /** Measures in one run, interleaved, and prints medians and ratios against the budgets of the design. */
 
@@ -160,6 +161,7 @@ const rowReads = Array.from({ length: 9 }, () => {
 });
 const firstList = (...argv: string[]) => listTools(connectionFor(...argv)).reduce((sum, tool) => sum + tokens(tool), 0);
 await sandbox.close();
+const sessionKb = await measureSessions();
 
 const n = (value: number, digits = 1) => value.toFixed(digits);
 const listRatio = median(starts.ours.listed) / median(starts.floor.listed);
@@ -195,6 +197,7 @@ const rows: readonly (readonly [string, string, string, boolean])[] = [
     "≤ 1 / ≤ 5",
     median(finds) <= 1 && quantile(finds, 0.99) <= 5,
   ],
+  ["HTTP: heap per idle session (KB)", n(sessionKb), "≤ 30", sessionKb <= 30],
   [
     "first list bridge / dynamic (tokens)",
     `${firstList()} / ${firstList("--style=dynamic")}`,

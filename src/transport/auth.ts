@@ -43,6 +43,10 @@ export interface Auth {
   /** @throws Refused 401 or 403 where GitLab does not take the token, or it can do nothing here. */
   requireAccepted(facts: Facts, origin: string): void;
   challenge(origin: string, error?: string): string;
+  /** Callers are OAuth clients, which can ask their user for more scopes. */
+  readonly asksForScopes: boolean;
+  /** The refusal of a token whose scopes are not enough, naming what would be. */
+  insufficient(origin: string, scope: string, message: string): Refused;
   /** Metadata for OAuth clients; undefined where GitLab is not asked for it. */
   metadata(origin: string): Readonly<Record<string, unknown>> | undefined;
 }
@@ -57,16 +61,19 @@ export function createAuth(settings: HttpSettings, key: Buffer): Auth {
   const own = new Set(settings.httpTokens.map((token) => digest(`bearer ${token}`)));
   const placeOf = (origin: string) => settings.publicUrl ?? `${origin}${settings.basePath}`;
   const isOAuth = settings.auth === "gitlab";
-  const challenge = (origin: string, error?: string): string => {
+  const challenge = (origin: string, error?: string, scope = scopesFor(settings).join(" ")): string => {
     const parts = [
       ...(error ? [`error="${error}"`] : []),
       ...(isOAuth ? [`resource_metadata="${placeOf(origin)}/.well-known/oauth-protected-resource"`] : []),
-      ...(isOAuth ? [`scope="${scopesFor(settings).join(" ")}"`] : []),
+      ...(isOAuth ? [`scope="${scope}"`] : []),
     ];
     return `Bearer realm="gitlab-toolset-bridge"${parts.length > 0 ? `, ${parts.join(", ")}` : ""}`;
   };
   const unauthorized = (origin: string, message: string, error?: string) =>
     new Refused({ status: 401, message, headers: { "WWW-Authenticate": challenge(origin, error) } });
+
+  const insufficient: Auth["insufficient"] = (origin, scope, message) =>
+    new Refused({ status: 403, message, headers: { "WWW-Authenticate": challenge(origin, "insufficient_scope", scope) } });
 
   const atServer = (headers: Headers, origin: string): Visitor => {
     const shown = tokenIn(headers);
@@ -80,6 +87,8 @@ export function createAuth(settings: HttpSettings, key: Buffer): Auth {
 
   return {
     challenge,
+    asksForScopes: isOAuth,
+    insufficient,
     visitor(headers, origin) {
       if (settings.auth === "server") return atServer(headers, origin);
       const shown = tokenIn(headers);
@@ -96,11 +105,7 @@ export function createAuth(settings: HttpSettings, key: Buffer): Auth {
     requireAccepted(facts, origin) {
       if (facts.refused) throw unauthorized(origin, "GitLab does not take this token: it is wrong, expired or revoked.", "invalid_token");
       if (!isOAuth || !facts.scopes || facts.scopes.some((scope) => USABLE.includes(scope))) return;
-      throw new Refused({
-        status: 403,
-        message: `The token's scopes (${facts.scopes.join(", ")}) allow nothing here.`,
-        headers: { "WWW-Authenticate": challenge(origin, "insufficient_scope") },
-      });
+      throw insufficient(origin, scopesFor(settings).join(" "), `The token's scopes (${facts.scopes.join(", ")}) allow nothing here.`);
     },
     metadata(origin) {
       if (!isOAuth) return undefined;

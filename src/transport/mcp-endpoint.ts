@@ -16,6 +16,7 @@ import type { Metrics } from "./metrics.ts";
 import { requireOwner } from "./owner.ts";
 import { CODE, later, Refused } from "./reply.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
+import { requireScopes } from "./step-up.ts";
 import type { Owner, Ticket, Tickets } from "./tickets.ts";
 
 /** The bridge, as this transport needs it. */
@@ -169,17 +170,20 @@ async function identify(parts: EndpointParts, connection: Connection, exchange: 
 }
 
 /** The GitLab user behind the caller's own token; behind the server's token stands nobody in particular. */
-async function userOf(parts: EndpointParts, connection: Connection, exchange: Exchange): Promise<number | undefined> {
-  const { user } = await identify(parts, connection, exchange);
-  return exchange.visitor.credential ? user?.id : undefined;
-}
+const callerIn = ({ user }: Facts, { visitor }: Exchange): number | undefined => (visitor.credential ? user?.id : undefined);
+
+const userOf = async (parts: EndpointParts, connection: Connection, exchange: Exchange): Promise<number | undefined> =>
+  callerIn(await identify(parts, connection, exchange), exchange);
 
 type Connect = (opening: Opening, key?: string) => Connection;
 
 async function serveModern(parts: EndpointParts, handler: McpHttpHandler, connect: Connect, exchange: Exchange) {
   // Every request is a connection of its own: what other servers keep for a client is kept for whoever shows this credential.
   const connection = connect(openingOf(parts, exchange), `modern ${exchange.visitor.digest ?? ""}`);
-  if (parts.settings.auth === "gitlab" || isToolCall(exchange.body)) await identify(parts, connection, exchange);
+  if (parts.settings.auth === "gitlab" || isToolCall(exchange.body)) {
+    const facts = await identify(parts, connection, exchange);
+    requireScopes(parts.auth, connection, facts, exchange.body, exchange.origin);
+  }
   const { credential } = exchange.visitor;
   const release = credential ? parts.log.hold(credential.value.replace(/^bearer /i, "")) : undefined;
   const extra = { [CONNECTION]: connection, ...(credential ? { [CREDENTIAL]: credential } : {}) };
@@ -252,9 +256,11 @@ async function sessionFor(parts: EndpointParts, sessions: Sessions, exchange: Ex
     throw new Refused({ status: 403, message: "This session is one with another GitLab instance." });
   await requireOwner(session, visitor, () => userOf(parts, session.connection, exchange), parts.auth.challenge(origin));
   if (isToolCall(body)) {
-    const user = await userOf(parts, session.connection, exchange);
+    const facts = await identify(parts, session.connection, exchange);
+    const user = callerIn(facts, exchange);
     const { owner } = session;
     if (user !== undefined && owner.user === undefined && owner.digest === visitor.digest) session.owner = { ...owner, user };
+    requireScopes(parts.auth, session.connection, facts, body, origin);
   }
   checkBatch(body, session.ticket.protocol);
   return session;

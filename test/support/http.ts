@@ -43,6 +43,8 @@ export interface Crowd {
   readonly seen: readonly string[];
   /** Tokens that are no longer taken. */
   readonly revoked: Set<string>;
+  /** What every token may do. */
+  readonly scopes: string[];
   /** While set, nothing is answered. */
   hang(on: boolean): void;
   close(): Promise<void>;
@@ -57,6 +59,7 @@ const shown = ({ headers }: IncomingMessage): string =>
 export async function startCrowd(): Promise<Crowd> {
   const seen: string[] = [];
   const revoked = new Set<string>();
+  const scopes = ["api"];
   let hanging = false;
   const server = createServer((request, response) => {
     const token = shown(request);
@@ -68,7 +71,7 @@ export async function startCrowd(): Promise<Crowd> {
     if (user === 0 || revoked.has(token)) return answer(401, { message: "401 Unauthorized" });
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
     if (pathname.endsWith("/user")) return answer(200, { id: user, username: `user-${user}`, name: markOf(user) });
-    if (pathname.endsWith("/personal_access_tokens/self")) return answer(200, { scopes: ["api"], expires_at: null });
+    if (pathname.endsWith("/personal_access_tokens/self")) return answer(200, { scopes, expires_at: null });
     if (pathname.endsWith("/metadata")) return answer(200, { version: "18.6.0", enterprise: true });
     if (pathname.endsWith("/issues"))
       return answer(200, [{ id: user, iid: user, title: markOf(user), state: "opened", web_url: `${markOf(user)}` }]);
@@ -80,6 +83,7 @@ export async function startCrowd(): Promise<Crowd> {
     url: `http://127.0.0.1:${port}`,
     seen,
     revoked,
+    scopes,
     hang(on) {
       hanging = on;
     },

@@ -301,6 +301,40 @@ describe("OAuth at GitLab", () => {
     expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, expect.stringContaining('error="invalid_token"')]);
   });
 
+  it.each(["legacy", "modern"])(
+    "a %s call that only the scopes forbid is a challenge for more; what another rule forbids is not",
+    async (era) => {
+      crowd.scopes.splice(0, 1, "read_api");
+      const ask = async (flags: readonly string[], name: string, args: Record<string, unknown>) => {
+        const { url } = await start(["--auth=gitlab", ...flags]);
+        const bearer = { authorization: `Bearer ${tokenOf(1)}` };
+        const { body, headers } = modern("tools/call", { name, arguments: args });
+        const answer =
+          era === "modern"
+            ? await post(url, body, { ...headers, ...bearer })
+            : await post(url, call(name, args), { ...(await handshake(url, bearer)).session, ...bearer });
+        await server?.stop();
+        return { answer, challenge: answer.headers.get("www-authenticate") };
+      };
+      const write = { action: "issue.create", params: { project_id: "a/b", title: "t" } };
+      for (const [name, args] of [
+        ["gitlab_execute_action", write],
+        ["create_issue", write.params],
+        ["gitlab_execute_action", { ...write, action: "create_issue" }],
+      ] as const) {
+        const { answer, challenge } = await ask([], name, args);
+        expect([name, answer.status, challenge]).toEqual([name, 403, expect.stringMatching(/error="insufficient_scope".* scope="api"/)]);
+        expect(answer.messages[0]?.error?.message).toMatch(/issue\.create.*read_api/);
+      }
+      const reads = await ask([], "gitlab_execute_action", { action: "issue.list", params: {} });
+      expect([reads.answer.status, reads.challenge]).toEqual([200, null]);
+      const readOnly = await ask(["--read-only"], "gitlab_execute_action", write);
+      expect([readOnly.answer.status, readOnly.challenge]).toEqual([200, null]);
+      expect(readOnly.answer.messages.at(-1)?.result).toMatchObject({ isError: true });
+      expect((await ask([], "gitlab_find_action", { query: "create an issue" })).answer.status).toBe(200);
+    },
+  );
+
   it("without it there is no such metadata, and the 404 is JSON", async () => {
     const { url } = await start();
     const answer = await fetch(new URL("/.well-known/oauth-protected-resource", url));

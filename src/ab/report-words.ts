@@ -1,0 +1,72 @@
+import type { GroupReport, MetricName, Report } from "./report-model.ts";
+import type { Interval } from "./stats.ts";
+import type { Refresh } from "./types.ts";
+
+/** How numbers and methods read in every form of the report. */
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const fine = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const money = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+
+const MISSING = "–";
+
+const minus = (text: string) => text.replace(/^-/, "−");
+
+/** A count or a number of tokens; small ones keep a half. */
+export function number(value: number): string {
+  if (!Number.isFinite(value)) return MISSING;
+  return minus((Math.abs(value) < 100 ? fine : whole).format(value));
+}
+
+export const percent = (value: number): string => (Number.isFinite(value) ? `${minus(whole.format(value * 100))} %` : MISSING);
+
+export const price = (value: number): string => (Number.isFinite(value) ? money.format(value) : MISSING);
+
+const signed = (text: string, value: number) => (value > 0 ? `+${text}` : text);
+export const change = (value: number): string => signed(number(value), value);
+export const pointChange = (value: number): string => (Number.isFinite(value) ? signed(minus(whole.format(value * 100)), value) : MISSING);
+
+/** The value, and the interval where it has a width. */
+export function range({ value, low, high }: Interval, show: (value: number) => string = number): string {
+  const [at, from, to] = [show(value), show(low), show(high)];
+  return from === to || !Number.isFinite(low) ? at : `${at} [${from}, ${to}]`;
+}
+
+const REFRESH: Readonly<Record<Refresh, string>> = {
+  at_once: "the host asks for a changed list at once",
+  next_turn: "the host asks for a changed list before the next turn",
+  never: "the host keeps its first list",
+};
+
+export const titleOf = ({ driver, refresh }: GroupReport): string => `${driver}: ${REFRESH[refresh]}`;
+
+export const SHORT: Readonly<Record<MetricName, string>> = {
+  first_list: "First list",
+  prompt: "Prompt",
+  uncached: "Uncached",
+  completion: "Completion",
+  calls: "Calls",
+  failed_calls: "Failed",
+  discovery_calls: "Discovery",
+  enabled: "Enabled",
+  ms: "ms",
+};
+
+/** What the report is made of, in one line. */
+export function summary({ runs, tasks, arms, repeats, counters }: Report): string {
+  const times = repeats === 1 ? "once" : `up to ${repeats} times`;
+  return `${whole.format(runs)} runs: ${tasks} tasks under ${arms.length} arms, each ${times}. Tokens by ${counters.join(" and ")}.`;
+}
+
+/** How to read the numbers; said in every report, so that none travels without it. */
+export function method({ base, seed, rounds, torn }: Report): readonly string[] {
+  return [
+    "Success is judged by the state of the sandbox after the run (and by the answer, where the task asks a question). Runs that broke off are failures.",
+    "Prompt: tokens of list, instructions and history, summed over all turns as a host sends them. Uncached: the part that a prompt cache would not have had; a changed list spoils the cache from there on.",
+    "Success intervals are Wilson's at 95 %, with one trial per task. Other numbers are medians with percentile bootstrap intervals at 95 %: tasks are drawn, with all their repeats.",
+    `The bootstrap has ${whole.format(rounds)} rounds and seed ${seed}. Where all drawn values are equal, the interval has no width and is left out.`,
+    `Differences are each arm less ${base}, over the same task and repeat. Tokens and calls are compared only where both succeeded, since who gives up early is cheap.`,
+    "An interval that holds 0 is no finding. Nor is a difference within what an arm differs from itself (last table).",
+    "The tasks are a choice, and so are the drivers: the intervals speak of further tasks of this kind, not of other models, hosts or instances.",
+    ...(torn > 0 ? ["The last line of the runs was torn off by an interruption and is left out."] : []),
+  ];
+}

@@ -6,6 +6,9 @@ import { parseDocument } from "../config/yaml.ts";
 import type { Log } from "../log.ts";
 import type { Limits } from "../policy/narrow.ts";
 import { ENTRY_TOOLS } from "../surface/entry.ts";
+import type { GitLabMcp } from "../upstreams/gitlab-mcp.ts";
+import { OAuthTokens } from "../upstreams/oauth.ts";
+import { openSignInStore } from "../upstreams/oauth-store.ts";
 import { openUpstreams, type Upstreams } from "../upstreams/open.ts";
 import { VERSION } from "../version.ts";
 import type { Host } from "./run.ts";
@@ -19,16 +22,29 @@ function readFile(path: string, cwd: string): unknown {
   }
 }
 
+/** Where sign-ins of this user are kept. */
+export const signInDirectory = ({ home }: Pick<Host, "home">): string => join(home, ".gitlab-toolset-bridge", "oauth");
+
+/** Over HTTP there are many users and nobody at a browser here: a sign-in is for stdio alone. */
+function gitlabMcpOf({ url, http, gitlabMcpToken, token }: Limits, host: Pick<Host, "home">, log: Log): GitLabMcp {
+  const one = gitlabMcpToken ?? (http ? token : undefined);
+  if (one !== undefined || http) return { instance: url, ...(one === undefined ? {} : { token: one }) };
+  const store = openSignInStore(signInDirectory(host), url);
+  return {
+    instance: url,
+    auth: new OAuthTokens({ instance: url, store, hide: log.hide, ...(token === undefined ? {} : { fallback: token }) }),
+  };
+}
+
 /** The upstreams that the settings name; nothing is started before it is needed. @throws SettingsError */
-export function openUpstreamsFor(settings: Limits, host: Pick<Host, "env" | "cwd">, log: Log): Upstreams {
-  const { upstreams, prefer, url } = settings;
+export function openUpstreamsFor(settings: Limits, host: Pick<Host, "env" | "cwd" | "home">, log: Log): Upstreams {
+  const { upstreams, prefer } = settings;
   const actions = loadActions();
   const tools = new Set([...ENTRY_TOOLS.map(({ name }) => name), ...actions.map(({ tool }) => tool)]);
   const ids = new Set(actions.map(({ id }) => id));
-  const token = settings.gitlabMcpToken ?? settings.token;
   return openUpstreams({
     ...(upstreams === undefined ? {} : { file: readFile(upstreams, host.cwd) }),
-    ...(settings.gitlabMcp ? { gitlabMcp: { instance: url, ...(token === undefined ? {} : { token }) } } : {}),
+    ...(settings.gitlabMcp ? { gitlabMcp: gitlabMcpOf(settings, host, log) } : {}),
     ...{ env: host.env, version: VERSION, log, prefer, single: !settings.http },
     isTaken: (name) => tools.has(name) || ids.has(name),
     isAction: (id) => ids.has(id),

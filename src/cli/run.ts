@@ -37,6 +37,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   sandbox: async (argv) => (await import("./sandbox.ts")).sandbox(argv),
   demo: async (_argv, host) => (await import("./demo.ts")).demo(host),
   docs: async () => (await import("./docs.ts")).docs(),
+  "sign-in": async (argv, host) => (await import("./sign-in.ts")).signInHere(argv, host),
   doctor: async (argv, host) => (await import("./doctor.ts")).doctor(argv, host),
   catalog: async (argv, host) => (await import("./catalog.ts")).catalog(argv, host),
 };

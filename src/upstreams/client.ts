@@ -13,6 +13,7 @@ import type { Log } from "../log.ts";
 import { ChildTransport } from "./child.ts";
 import type { UpstreamConfig } from "./config.ts";
 import { type Gate, gate } from "./gate.ts";
+import { SignInNeeded } from "./oauth.ts";
 
 /** Asks the person behind a call. */
 export type Elicit = (params: ElicitRequest["params"]) => Promise<ElicitResult>;
@@ -63,10 +64,8 @@ export class LoopError extends Error {
 function toTransport({ config, headers, log }: DialOptions, way: Way): Transport {
   const { link } = config;
   if (link.kind === "stdio") return new ChildTransport({ ...link, onLine: (line) => log.debug(`${config.name}: ${line}`) });
-  const requestInit = { headers: { ...link.headers, ...headers } };
-  return way === "sse"
-    ? new SSEClientTransport(new URL(link.url), { requestInit })
-    : new StreamableHTTPClientTransport(new URL(link.url), { requestInit });
+  const init = { requestInit: { headers: { ...link.headers, ...headers } }, ...config.auth?.connection() };
+  return way === "sse" ? new SSEClientTransport(new URL(link.url), init) : new StreamableHTTPClientTransport(new URL(link.url), init);
 }
 
 function toClient(options: DialOptions, asking: ReadonlySet<Elicit>, way: Way): Client {
@@ -129,7 +128,7 @@ const isOlder = (error: unknown): boolean => error instanceof SdkHttpError && [4
 
 /** Whether the next older way may work where this one did not. */
 function goesOn(error: unknown, way: Way, kind: UpstreamConfig["link"]["kind"]): boolean {
-  if (error instanceof LoopError) return false;
+  if (error instanceof LoopError || error instanceof SignInNeeded) return false;
   if (kind === "stdio") return way === "auto";
   if (way === "auto") return isOlder(error) || (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed);
   return way === "legacy" && isOlder(error);
@@ -143,8 +142,9 @@ function waysFor({ config }: DialOptions, verdicts: Verdicts, now: number): read
   return [known.way, ...all.filter((way) => way !== known.way)];
 }
 
-/** Connects to an upstream of either era; the way that works is remembered for a day. */
+/** Connects to an upstream of either era; the way that works is remembered for a day. @throws SignInNeeded before anything is sent */
 export async function dial(options: DialOptions, verdicts: Verdicts): Promise<Live> {
+  await options.config.auth?.ready();
   let last: unknown;
   for (const way of waysFor(options, verdicts, Date.now())) {
     try {

@@ -3,6 +3,7 @@ import type { Effect } from "../catalog/types.ts";
 import type { Environment } from "../config/environment.ts";
 import { SettingsError, shown } from "../config/fault.ts";
 import { nearest } from "../nearest.ts";
+import type { UpstreamAuth } from "./oauth.ts";
 
 const words = z.array(z.string().min(1));
 const effect = z.enum(["annotations", "read", "write", "destructive"]);
@@ -74,6 +75,10 @@ export interface UpstreamConfig {
   readonly timeout: number;
   /** Milliseconds that its tools stay listed after it died. */
   readonly grace: number;
+  /** Credentials that are renewed while it runs. */
+  readonly auth?: UpstreamAuth;
+  /** What to tell where it refuses the credential. */
+  readonly wants?: string;
 }
 
 /** The published JSON Schema of the file. */

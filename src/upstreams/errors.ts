@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { BridgeError, type ErrorCode } from "../errors.ts";
+import { SignInNeeded } from "./oauth.ts";
 
 /** How a call failed, for the question whether it may be sent again. */
 export type Failure = "gone_before" | "gone_during" | "other";
@@ -25,11 +26,12 @@ export function failureOf(error: unknown): Failure {
   return /ECONNRESET|EPIPE|fetch failed|terminated|socket|other side closed|UND_ERR/i.test(text) ? "gone_during" : "other";
 }
 
-/** A failure in few words. */
-export function sayFailure(error: unknown): string {
-  if (error instanceof UnauthorizedError) return "it wants another credential";
+/** A failure in few words; `wants` is what a refused credential should have been. */
+export function sayFailure(error: unknown, wants?: string): string {
+  const better = wants === undefined ? "" : `; ${wants}`;
+  if (error instanceof UnauthorizedError) return `it wants another credential${better}`;
   if (error instanceof SdkHttpError && (error.status === 401 || error.status === 403))
-    return `it refuses the credential (HTTP ${error.status})`;
+    return `it refuses the credential (HTTP ${error.status})${better}`;
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return "it does not answer";
   const text = causes(error).replace(/\s+/g, " ").trim();
   return (text === "" ? "it failed" : text).slice(0, 300).replace(/\.$/, "");
@@ -53,6 +55,8 @@ export interface FailedCall {
 export function toBridgeError(error: unknown, { id, upstream, reads, cancelled }: FailedCall, mask: (text: string) => string): BridgeError {
   if (error instanceof BridgeError) return error;
   const said = mask(sayFailure(error));
+  if (error instanceof SignInNeeded)
+    return new BridgeError("unauthenticated", `${upstream} did not run ${id}: ${said}.`, "Tell the user; then call again.");
   const again = reads ? "It only reads: call again." : "It may have run: look before you repeat it.";
   if (error instanceof ProtocolError) {
     const data = error.data === undefined ? {} : { data: maskAll(error.data, mask) };

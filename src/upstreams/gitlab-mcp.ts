@@ -1,4 +1,5 @@
 import type { UpstreamConfig } from "./config.ts";
+import type { UpstreamAuth } from "./oauth.ts";
 
 /** Tools of GitLab's own MCP server → our action that does the same. */
 export const SAME: Readonly<Record<string, string>> = {
@@ -53,12 +54,26 @@ const EFFECTS: UpstreamConfig["effect"] = [
 
 export const GITLAB_MCP = "gitlab_mcp";
 
-/** The instance's own MCP endpoint as an upstream. */
-export const gitlabMcp = (instance: string, token: string | undefined): UpstreamConfig => ({
+export interface GitLabMcp {
+  readonly instance: string;
+  /** One for all. */
+  readonly token?: string;
+  /** The sign-in of the one user. */
+  readonly auth?: UpstreamAuth;
+}
+
+/** Its address below an instance. */
+export const endpointOf = (instance: string): string => `${instance}/api/v4/mcp`;
+
+const WANTS =
+  "it takes an OAuth token of scope mcp: whoever runs this server sets GITLAB_BRIDGE_GITLAB_MCP_TOKEN, or callers bring their own in Authorization";
+
+/** The instance's own MCP endpoint as an upstream: with a sign-in, with one token, or with what each caller brings. */
+export const gitlabMcp = ({ instance, token, auth }: GitLabMcp): UpstreamConfig => ({
   name: GITLAB_MCP,
   link: {
     kind: "http",
-    url: `${instance}/api/v4/mcp`,
+    url: endpointOf(instance),
     headers: {
       "X-Gitlab-Enabled-Mcp-Server-Toolsets": "all",
       ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
@@ -71,7 +86,8 @@ export const gitlabMcp = (instance: string, token: string | undefined): Upstream
   effect: EFFECTS,
   trust: true,
   sessionMode: "auto",
-  forwardHeaders: token === undefined ? ["authorization"] : [],
+  forwardHeaders: token === undefined && !auth ? ["authorization"] : [],
   timeout: 60_000,
   grace: 300_000,
+  ...(auth ? { auth } : { wants: WANTS }),
 });

@@ -3,7 +3,7 @@ import type { Environment } from "../config/environment.ts";
 import type { Log } from "../log.ts";
 import type { Verdicts } from "./client.ts";
 import { readUpstreams, secretsOf, type UpstreamConfig } from "./config.ts";
-import { GITLAB_MCP, gitlabMcp, SAME } from "./gitlab-mcp.ts";
+import { GITLAB_MCP, type GitLabMcp, gitlabMcp, SAME } from "./gitlab-mcp.ts";
 import { createNames } from "./naming.ts";
 import { createUpstream, type UpstreamSource } from "./source.ts";
 import { fingerprintOf } from "./tools.ts";
@@ -12,8 +12,8 @@ export interface UpstreamsOptions {
   /** The parsed file of `--upstreams`. */
   readonly file?: unknown;
   readonly env: Environment;
-  /** The instance's own MCP server too, with this token. */
-  readonly gitlabMcp?: { readonly instance: string; readonly token?: string };
+  /** The instance's own MCP server too. */
+  readonly gitlabMcp?: GitLabMcp;
   readonly version: string;
   readonly log: Log;
   /** Names that only our own tools may have. */
@@ -62,7 +62,7 @@ async function within(ms: number, all: Promise<unknown>): Promise<boolean> {
 /** @throws SettingsError */
 export function openUpstreams(options: UpstreamsOptions): Upstreams {
   const { env, log, version, isAction, prefer, single } = options;
-  const own = options.gitlabMcp ? [gitlabMcp(options.gitlabMcp.instance, options.gitlabMcp.token)] : [];
+  const own = options.gitlabMcp ? [gitlabMcp(options.gitlabMcp)] : [];
   const configs: readonly UpstreamConfig[] = [...own, ...(options.file === undefined ? [] : readUpstreams(options.file, env))];
   for (const secret of configs.flatMap(secretsOf)) log.hide(secret);
   const names = createNames(options.isTaken);

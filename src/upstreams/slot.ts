@@ -1,10 +1,13 @@
 import { BridgeError } from "../errors.ts";
 import { type Live, LoopError } from "./client.ts";
+import { SignInNeeded } from "./oauth.ts";
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 30_000;
 /** A connection that lasted this long (ms) was a good one. */
 const YOUNG = 10_000;
+/** A sign-in may come at any moment, and looking for it costs next to nothing (ms). */
+const LOOK_AGAIN = 2_000;
 /** A call waits this long for an upstream that is about to be tried again. */
 const PATIENCE = 2_500;
 
@@ -75,7 +78,8 @@ export class Slot {
       void live.closed.then(() => this.drop(live));
       return live;
     } catch (error) {
-      this.#fail(error instanceof LoopError ? LONGEST_WAIT : 0);
+      if (error instanceof SignInNeeded) this.#closedUntil = Date.now() + LOOK_AGAIN;
+      else this.#fail(error instanceof LoopError ? LONGEST_WAIT : 0);
       this.#lastFailure = this.#options.say(error);
       throw this.#unavailable();
     } finally {

@@ -105,7 +105,7 @@ class Upstream implements UpstreamSource {
 
   #createSlot(idle: number, options: () => DialOptions): Slot {
     const { verdicts, log } = this.#options;
-    const say = (error: unknown) => log.mask(sayFailure(error));
+    const say = (error: unknown) => log.mask(sayFailure(error, this.#options.config.wants));
     return new Slot({ name: this.name, idle, say, dial: () => dial(options(), verdicts) });
   }
 

@@ -4,6 +4,7 @@ import { loadActions } from "../../src/catalog/load.ts";
 import { createLog, type Log } from "../../src/log.ts";
 import type { Connection } from "../../src/surface/connection.ts";
 import { ENTRY_TOOLS } from "../../src/surface/entry.ts";
+import type { GitLabMcp } from "../../src/upstreams/gitlab-mcp.ts";
 import { openUpstreams, type Upstreams } from "../../src/upstreams/open.ts";
 import { settingsFor } from "../support/settings.ts";
 
@@ -94,7 +95,7 @@ export function openChain(
   options: {
     single?: boolean;
     env?: Record<string, string>;
-    gitlabMcp?: { instance: string; token?: string };
+    gitlabMcp?: GitLabMcp;
     pulse?: number;
     url?: string;
   } = {},

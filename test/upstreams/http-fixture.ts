@@ -13,9 +13,13 @@ export interface HttpFixture {
 }
 
 /** A fixture over HTTP as a process of its own. */
-export async function startHttpFixture(kind: "legacy" | "modern" | "sse" | "gitlab", port = 0): Promise<HttpFixture> {
+export async function startHttpFixture(
+  kind: "legacy" | "modern" | "sse" | "gitlab",
+  port = 0,
+  env: Readonly<Record<string, string>> = {},
+): Promise<HttpFixture> {
   const child = spawn(process.execPath, [`${FIXTURES}http.mjs`], {
-    env: { PATH: process.env.PATH ?? "", KIND: kind, PORT: String(port) },
+    env: { PATH: process.env.PATH ?? "", KIND: kind, PORT: String(port), ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));

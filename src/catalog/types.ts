@@ -136,6 +136,11 @@ export interface CallScope {
   admit(template: string, path: string): Promise<void>;
   /** The rows that may be shown, and whether some were or could have been left out. */
   keep(items: readonly unknown[]): Promise<{ readonly items: readonly unknown[]; readonly filtered: boolean }>;
+  /**
+   * One answer without the parts that belong elsewhere, and whether there were any.
+   * @throws BridgeError not_permitted when the whole of what was read belongs elsewhere.
+   */
+  part(value: unknown, effect: Effect): Promise<{ readonly value: unknown; readonly cut: boolean }>;
 }
 
 /** Everything that a run knows about its caller. Made per call by the surface, handed down unchanged. */

@@ -197,14 +197,16 @@ export function createRoad(parts: RoadParts): Road {
   const run = async (request: RoadRequest, given: CallContext): Promise<Outcome> => {
     const action = parts.registry.resolve(request.name);
     const { instance } = parts.normalize(given);
-    const scope = scopeFor(action, { policy: parts.policy, look: parts.places?.(given) ?? BLIND, instance });
+    const again = (next: RoadRequest) => run(next, given);
+    const ask = (name: string, params: Call["params"]) => again({ name, params, part: true });
+    const scope = scopeFor(action, { policy: parts.policy, look: parts.places?.(given) ?? BLIND, instance, ask });
     // A context of its own: what GitLab answers is remembered by it.
     const context = { ...given, ...(scope ? { scope } : {}) };
     const facts = parts.facts(context);
     const part = request.part === true;
     const audited: AuditedRun = { action, context, facts, started: performance.now(), effect: action.effect, params: {}, part };
     try {
-      const going = { action, request, context, ...(scope ? { scope } : {}), again: (next: RoadRequest) => run(next, given) };
+      const going = { action, request, context, ...(scope ? { scope } : {}), again };
       const outcome = await go(parts, going, audited);
       if (parts.audit) auditRun(parts.audit, audited, { outcome });
       return outcome;

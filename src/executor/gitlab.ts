@@ -32,6 +32,7 @@ import { effectOfWrite } from "./preview.ts";
 import { previewOfRaw, type RawParts, runRaw } from "./raw.ts";
 import { createRequesterFn, type Reply, type RequesterParts, type Sending } from "./requester.ts";
 import { isReadFromEnd, notesOf, projectOf, roomOf, shapeRows, toFileOutcome, toRawOutcome, toValueOutcome } from "./result.ts";
+import { shownPart } from "./scope-clean.ts";
 import { hideSecrets, prepareDelivery, tellMasked } from "./secrets.ts";
 import { didOf, hintOf, missingLabels } from "./silent.ts";
 import { isPlain } from "./slim.ts";
@@ -189,7 +190,7 @@ async function read(call: Call, context: CallContext, parts: Parts): Promise<Out
   const reply = await send(wire, call, context, parts);
   const file = toFileOutcome(reply.body, call, settings);
   if (file) return file;
-  if (!Array.isArray(reply.body)) return toValueOutcome(reply.body, call, settings);
+  if (!Array.isArray(reply.body)) return await shownPart(reply.body, call, context, (body) => toValueOutcome(body, call, settings));
   const rows = reply.body;
   const whole: ListParts = {
     budget: roomOf(settings, call.wanted),
@@ -211,7 +212,8 @@ async function write(call: Call, context: CallContext, parts: Parts): Promise<Ou
   try {
     const missing = await missingLabels(call, readFor(parts, context, AbortSignal.any([context.signal, AbortSignal.timeout(LOOK_MS)])));
     const reply = await send(wire, call, context, parts);
-    return { ...(await toWriteOutcome(reply, call, settings, vault)), ...didOf(missing, reply.body), ...hintOf(call, reply.body) };
+    const outcome = await shownPart(reply.body, call, context, (body) => toWriteOutcome({ ...reply, body }, call, settings, vault));
+    return { ...outcome, ...didOf(missing, reply.body), ...hintOf(call, reply.body) };
   } catch (error) {
     await vault?.drop().catch(() => undefined);
     throw error;
@@ -219,6 +221,7 @@ async function write(call: Call, context: CallContext, parts: Parts): Promise<Ou
 }
 
 const rawParts = (context: CallContext, parts: Parts): RawParts => ({
+  context,
   request: parts.request,
   settings: parts.options.settings,
   signal: context.signal,

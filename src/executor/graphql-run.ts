@@ -9,6 +9,7 @@ import { type ListParts, type RawPage, runList } from "./listing.ts";
 import type { Position } from "./page.ts";
 import type { Reply, Sending } from "./requester.ts";
 import { notesOf, roomOf, type ShapeSettings, shapeRows, toValueOutcome } from "./result.ts";
+import { shownPart } from "./scope-clean.ts";
 import { compact, isPlain } from "./slim.ts";
 import { toWriteOutcome } from "./written.ts";
 
@@ -95,9 +96,10 @@ export async function runGraphql(asking: Asking): Promise<Outcome> {
     const value = innermost(answered.data);
     if (value === null || (Array.isArray(value) && value.length === 0)) throw absent(sending.target, answered.reply.owner);
     const one = Array.isArray(value) && value.length === 1 ? value[0] : value;
-    return toValueOutcome(toRestShape(one), call, parts.settings);
+    return await shownPart(toRestShape(one), call, asking.context, (body) => toValueOutcome(body, call, parts.settings));
   }
   // The document asks for no more than a short answer: all of it is told.
   const whole: Call = { ...call, wanted: { ...call.wanted, full: true } };
-  return toWriteOutcome({ ...answered.reply, body: compact(toRestShape(payloadOf(answered.data))) }, whole, parts.settings);
+  const payload = compact(toRestShape(payloadOf(answered.data)));
+  return await shownPart(payload, call, asking.context, (body) => toWriteOutcome({ ...answered.reply, body }, whole, parts.settings));
 }

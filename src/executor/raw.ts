@@ -1,4 +1,4 @@
-import type { Action, Call, Effect, Outcome } from "../catalog/types.ts";
+import type { Action, Call, CallContext, Effect, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { isRawRest } from "../policy/call-effects.ts";
 import { askedFields } from "../policy/graphql.ts";
@@ -7,12 +7,15 @@ import { toBase } from "./address.ts";
 import { toOutcomeUnknown } from "./failures.ts";
 import type { Request } from "./gitbeaker.ts";
 import { refuseFailures } from "./graphql-errors.ts";
+import { FILTERED } from "./listing.ts";
 import type { Reply, Sending } from "./requester.ts";
 import { type ShapeSettings, toRawOutcome, toValueOutcome } from "./result.ts";
+import { shownPart } from "./scope-clean.ts";
 import { hideSecrets } from "./secrets.ts";
 import { isPlain } from "./slim.ts";
 
 export interface RawParts {
+  readonly context: Pick<CallContext, "scope">;
   readonly request: Request;
   readonly settings: ShapeSettings;
   readonly signal: AbortSignal;
@@ -76,9 +79,19 @@ interface Told {
   readonly call: Call;
   readonly judged: RawCall;
   readonly settings: ShapeSettings;
+  readonly context: Pick<CallContext, "scope">;
 }
 
-function toOutcome(body: unknown, { headers, status, unreadable }: Reply, { call, judged, settings }: Told): Outcome {
+/** The answer without what belongs elsewhere, where projects are limited. */
+async function toOutcome(body: unknown, reply: Reply, told: Told): Promise<Outcome> {
+  const { context, call } = told;
+  const { scope } = context;
+  if (!scope || !Array.isArray(body)) return await shownPart(body, call, context, (shown) => toPlainOutcome(shown, reply, told));
+  const { items, filtered } = await scope.keep(body);
+  return { ...toPlainOutcome(items, reply, told), ...(filtered ? { filtered: FILTERED } : {}) } as Outcome;
+}
+
+function toPlainOutcome(body: unknown, { headers, status, unreadable }: Reply, { call, judged, settings }: Told): Outcome {
   const next = headers["x-next-page"];
   const value = Array.isArray(body) ? { items: body, ...(next ? { next_page: next } : {}) } : (body ?? { done: true, status });
   const safe = settings.revealSecrets === "result" ? value : hideSecrets(value, maskedBy(call, judged));
@@ -95,7 +108,7 @@ async function fromBytes(reply: Reply, told: Told): Promise<Outcome> {
   if (reply.body.size === 0) return toOutcome(undefined, reply, told);
   if (!isJson(reply)) return toRawOutcome(reply.body, reply.headers, told.call, told.settings);
   try {
-    return toOutcome(JSON.parse(await reply.body.text()), reply, told);
+    return await toOutcome(JSON.parse(await reply.body.text()), reply, told);
   } catch (error) {
     if (told.judged.effect !== "read") return toOutcome(undefined, { ...reply, unreadable: true }, told);
     throw new BridgeError("gitlab_unavailable", "The answer broke off.", "Ask for less at once and try again.", {}, error);
@@ -113,7 +126,7 @@ async function runRest(call: Call, judged: RawCall, parts: RawParts): Promise<Ou
     signal: parts.signal,
     sending: { ...parts.sendingOf(call, judged.template), ...(bytes ? { raw: true } : {}) },
   });
-  const told = { call, judged, settings: parts.settings };
+  const told = { call, judged, settings: parts.settings, context: parts.context };
   return bytes ? fromBytes(reply, told) : toOutcome(reply.body, reply, told);
 }
 
@@ -126,7 +139,7 @@ async function runDocument(call: Call, judged: RawCall, parts: RawParts): Promis
   if (reply.unreadable) throw toOutcomeUnknown("its answer could not be read", sending.target, reply.status);
   const body = isPlain(reply.body) ? reply.body : {};
   refuseFailures(body, sending.target, reply.owner);
-  return toOutcome(body.data, reply, { call, judged, settings: parts.settings });
+  return await toOutcome(body.data, reply, { call, judged, settings: parts.settings, context: parts.context });
 }
 
 /** Sends what the caller wrote, judged anew: nothing here trusts what was found above. */

@@ -1,30 +1,28 @@
 import { GITLAB } from "../catalog/load.ts";
 import { placeholders } from "../catalog/route.ts";
-import type { Action, Call, CallScope } from "../catalog/types.ts";
+import type { Action, Call, CallScope, Outcome } from "../catalog/types.ts";
+import { isRawRest } from "../policy/call-effects.ts";
 import { type ForeignPlace, readForeign } from "../policy/foreign.ts";
-import type { Limits } from "../policy/narrow.ts";
-import type { Policy } from "../policy/policy.ts";
+import { judgeRaw } from "../policy/raw.ts";
 import { scopeFlag } from "../policy/rules.ts";
 import {
+  CHANGES_ABOVE,
+  CHANGES_SOURCE,
   globalIdIn,
-  holdsGroup,
-  holdsProject,
-  idsIn,
   isFilterable,
-  type Known,
   LANDS,
-  type Named,
   ownPlaces,
-  type Place,
   placesIn,
+  RENDERING,
   reachOf,
   scopesOf,
-  standsAbove,
   WITHOUT_PROJECT,
 } from "../policy/scope.ts";
+import { addressesIn, mentionsIn } from "../policy/scope-text.ts";
 import { parseTarget, toFullPath } from "./identifiers.ts";
 import { placeOfItem } from "./item-place.ts";
-import type { Look } from "./places.ts";
+import { type Cleaned, clean, cleanLint } from "./scope-clean.ts";
+import { createJudge, holdsAbove, holdsMention, holdsNamed, type Judge, ownOf, type ScopeParts } from "./scope-places.ts";
 
 /** The scope of one run: it judges the call first, then every request and every row of it. */
 export interface RunScope extends CallScope {
@@ -32,57 +30,10 @@ export interface RunScope extends CallScope {
   judge(call: Pick<Call, "action" | "route" | "params">): Promise<void>;
 }
 
-export interface ScopeParts {
-  readonly policy: Policy;
-  readonly look: Look;
-  /** The instance's root. */
-  readonly instance: string;
+export interface RunParts extends ScopeParts {
+  /** Reads one thing through the whole road, to see where it belongs. */
+  readonly ask?: (name: string, params: Call["params"]) => Promise<Outcome>;
 }
-
-/** Names of the allowed ids, asked for once. */
-async function learn(limits: Limits, look: Look): Promise<Known> {
-  const scopes = scopesOf(limits);
-  const names = async (ids: readonly number[], ask: (value: string) => Promise<Place | undefined>) => {
-    const found = await Promise.all(ids.map(async (id) => [id, (await ask(String(id)))?.path] as const));
-    return new Map(found.flatMap(([id, path]) => (path === undefined ? [] : [[id, path] as const])));
-  };
-  const projects = await names([...new Set(scopes.flatMap((scope) => idsIn(scope.allowProjects)))], look.project);
-  return { projects, groups: await names([...new Set(scopes.flatMap((scope) => idsIn(scope.allowGroups)))], look.group) };
-}
-
-/** Places of this caller against all scopes. */
-function createJudge({ policy: { settings }, look }: ScopeParts) {
-  const scopes = scopesOf(settings);
-  let known: Promise<Known> | undefined;
-  const knownNow = () => {
-    known ??= learn(settings, look);
-    return known;
-  };
-  /** What GitLab says it is; else its own words, which then name nothing but an entry of the list. */
-  const placeOf = async (kind: "project" | "group", value: string): Promise<Place> =>
-    (await look[kind](value)) ?? (/^\d+$/.test(value) ? { id: Number(value) } : { path: value });
-  const hasDots = (value: string) => value.split("/").some((part) => part === "." || part === "..");
-  const isInside = async (kind: "project" | "group", place: Place) => {
-    const now = await knownNow();
-    return scopes.every((scope) => (kind === "project" ? holdsProject : holdsGroup)(scope, place, now));
-  };
-  return {
-    isInside,
-    placeOf,
-    holds: async (kind: "project" | "group", value: string) => !hasDots(value) && isInside(kind, await placeOf(kind, value)),
-    isAbove: async (value: string) => {
-      const [place, now] = [await placeOf("group", value), await knownNow()];
-      return scopes.every((scope) => standsAbove(scope, place, now) || holdsGroup(scope, place, now));
-    },
-  };
-}
-
-type Judge = ReturnType<typeof createJudge>;
-
-const holdsNamed = async (judge: Judge, kind: Named, value: string): Promise<boolean> => {
-  if (kind !== "namespace") return judge.holds(kind, value);
-  return judge.holds("group", value);
-};
 
 /** Values of `project_id` and `group_id` in a path that was made from the template. */
 function placesOnPath(template: string, path: string): readonly (readonly ["project" | "group", string])[] {
@@ -95,8 +46,12 @@ function placesOnPath(template: string, path: string): readonly (readonly ["proj
 
 const OUTSIDE = "is not inside the projects and groups that this server allows";
 
+type Judged = Pick<Call, "action" | "route" | "params">;
+
+const LINT = "/projects/{project_id}/ci/lint";
+
 class Run implements RunScope {
-  readonly #parts: ScopeParts;
+  readonly #parts: RunParts;
   readonly #judge: Judge;
   readonly #action: Action;
   /** Templates that were judged by the call's own params. */
@@ -104,7 +59,7 @@ class Run implements RunScope {
   /** Rows must tell where they belong, and belong inside. */
   #strict = false;
 
-  constructor(action: Action, parts: ScopeParts) {
+  constructor(action: Action, parts: RunParts) {
     this.#action = action;
     this.#parts = parts;
     this.#judge = createJudge(parts);
@@ -115,10 +70,18 @@ class Run implements RunScope {
     throw policy.refusal(this.#action, { rule: "scope", kind: "withheld", text, setting: scopeFlag(policy.settings) });
   }
 
-  async judge({ action, route, params }: Pick<Call, "action" | "route" | "params">): Promise<void> {
+  async judge(call: Judged): Promise<void> {
+    const { action, params } = call;
     // What a batch names is judged in its parts, each with an answer of its own.
     if (action.composite === "batch") return;
     if (action.source !== GITLAB) return await this.#judgeForeign(action, params);
+    if (!isRawRest(action)) return await this.#judgeOwn(call);
+    const { calls, exact } = judgeRaw(action, params);
+    if (!exact) this.#refuse("a path that no action of this server has cannot be limited to the projects that it allows");
+    for (const one of calls) await this.#judgeOwn(one);
+  }
+
+  async #judgeOwn({ action, route, params }: Judged): Promise<void> {
     const reach = reachOf(action, route);
     if (reach === "open") this.#refuse("this form of it cannot be limited to the projects that this server allows");
     const lands = LANDS[action.id];
@@ -134,8 +97,34 @@ class Run implements RunScope {
     if (reach === "project" && own.length === 0 && named.length === 0)
       this.#refuse("it names no project, and without one it cannot be limited");
     if (route) await this.#judgePath(action, route[1], params);
+    await this.#judgeTexts(action, params);
+    await this.#judgeBeyond(action, params);
     if (reach === "items") this.#strict = true;
     this.#judged.add(action.graphql === undefined ? (route?.[1] ?? "") : "/graphql");
+  }
+
+  /** GitLab follows what a text says: a reference leaves a note where it leads, a line with a slash is a command. */
+  async #judgeTexts(action: Action, params: Call["params"]): Promise<void> {
+    const rendering = RENDERING.find((name) => params[name] === true || params[name] === "true");
+    if (rendering) this.#refuse(`${rendering} would show titles of whatever the text refers to`);
+    if (action.effect === "read") return;
+    for (const mention of [...mentionsIn(params), ...addressesIn(params)])
+      if (!(await holdsMention(this.#judge, this.#parts, mention, ownOf(params))))
+        this.#refuse(`${mention.name} leads outside of them: ${mention.text.slice(0, 100)}`);
+  }
+
+  /** Writes that change more than the project that they name. */
+  async #judgeBeyond(action: Action, params: Call["params"]): Promise<void> {
+    if (CHANGES_ABOVE.has(action.id) && !(await holdsAbove(this.#judge, ownOf(params))))
+      this.#refuse("it changes the group above the project, which is not inside them");
+    if (!(action.id in CHANGES_SOURCE)) return;
+    const asked = CHANGES_SOURCE[action.id];
+    if (asked !== undefined && params[asked] !== true && params[asked] !== "true") return;
+    const { project_id, merge_request_iid } = params;
+    const found = await this.#parts.ask?.("merge_request.get", { project_id, merge_request_iid, select: ["source_project_id"] });
+    const source = found?.kind === "value" ? found.value.source_project_id : undefined;
+    if (typeof source !== "number" || !(await this.#judge.holds("project", String(source))))
+      this.#refuse("it changes the project that the source branch is in, which is not inside them");
   }
 
   /** A tool of another server: every place that its arguments name must be inside, and one must be named. */
@@ -192,11 +181,29 @@ class Run implements RunScope {
   async keep(items: readonly unknown[]): Promise<{ items: readonly unknown[]; filtered: boolean }> {
     const shown = await Promise.all(items.map((item) => this.#isShown(item)));
     const kept = items.filter((_item, index) => shown[index]);
-    return { items: kept, filtered: this.#strict || kept.length < items.length };
+    const cleaned = await Promise.all(kept.map((item) => this.#clean(item)));
+    return {
+      items: cleaned.map(({ value }) => value),
+      filtered: this.#strict || kept.length < items.length || cleaned.some(({ cut }) => cut),
+    };
+  }
+
+  async #clean(value: unknown): Promise<Cleaned> {
+    const first = await clean(value, this.#judge, this.#parts.instance);
+    if (!this.#judged.has(LINT)) return first;
+    const second = await cleanLint(first.value, this.#judge);
+    return { value: second.value, cut: first.cut || second.cut };
+  }
+
+  async part(value: unknown, effect: Action["effect"]): Promise<Cleaned> {
+    const told = effect === "read" ? placeOfItem(value, this.#parts.instance) : undefined;
+    const isAbove = told?.kind === "group" && (await this.#judge.isAbove(told.place.path ?? String(told.place.id)));
+    if (told && !isAbove && !(await this.#isShown(value))) this.#refuse("what it answers belongs elsewhere");
+    return this.#clean(value);
   }
 }
 
 /** The scope of one run of an action; undefined where nothing is limited. */
-export function scopeFor(action: Action, parts: ScopeParts): RunScope | undefined {
+export function scopeFor(action: Action, parts: RunParts): RunScope | undefined {
   return scopesOf(parts.policy.settings).length === 0 ? undefined : new Run(action, parts);
 }

@@ -17,6 +17,7 @@ type Params = Readonly<Record<string, unknown>>;
 interface Alike {
   readonly action: Action;
   readonly params: Params;
+  readonly route?: Route;
 }
 
 /** What a request that the caller wrote does, and which actions of ours stand for it. */
@@ -24,6 +25,8 @@ export interface RawCall {
   readonly effect: Effect;
   readonly rows: readonly Action[];
   readonly calls: readonly Alike[];
+  /** The path is spelled as a route of ours spells it. */
+  readonly exact?: boolean;
   /** Names of the mutations of a document. */
   readonly mutations?: readonly string[];
   /** Template for the last check before the wire: a row's, or the path itself. */
@@ -154,6 +157,12 @@ function refuseCredentials(params: Params): void {
   }
 }
 
+/** What a request calls by GitLab's name, by the name that our row has for it. */
+const byOwnNames = ({ params }: Action, fields: Params): Params =>
+  Object.fromEntries(
+    Object.entries(params).flatMap(([name, { wire }]) => (wire !== undefined && wire in fields ? [[name, fields[wire]]] : [])),
+  );
+
 function judgeRest(params: Params): RawCall {
   const method = String(params.method).toUpperCase();
   const path = checkPath(params.path);
@@ -161,10 +170,20 @@ function judgeRest(params: Params): RawCall {
   const like = routesLike(method, path);
   const rows = [...new Set(like.map(({ action }) => action))];
   const fields = { ...asObject(params.query), ...asObject(params.body) };
-  const calls = like.map(({ action, values }) => ({ action, params: { ...fields, ...values } }));
+  const calls = like.map(({ action, route, values }) => ({
+    action,
+    route,
+    params: { ...fields, ...byOwnNames(action, fields), ...values },
+  }));
   const effects = calls.map(({ action, params: given }) => effectOfCall(action, given).effect);
-  const template = like.find(({ exact }) => exact)?.route[1] ?? path;
-  return { rows, calls, effect: rows.length > 0 ? worst(effects) : effectOfMethod(method), template };
+  const template = like.find(({ exact }) => exact)?.route[1];
+  return {
+    rows,
+    calls,
+    exact: template !== undefined,
+    effect: rows.length > 0 ? worst(effects) : effectOfMethod(method),
+    template: template ?? path,
+  };
 }
 
 const fieldsOfRows = new Map<string, readonly string[]>();

@@ -1,6 +1,7 @@
 import { GITLAB } from "../catalog/load.ts";
 import { placeholders, routesOf } from "../catalog/route.ts";
 import type { Action, Route } from "../catalog/types.ts";
+import { isRaw, isRawRest } from "./call-effects.ts";
 import { canNamePlace } from "./foreign.ts";
 import { type Ceiling, ceilingsOf, type Limits } from "./narrow.ts";
 
@@ -75,16 +76,29 @@ export const WITHOUT_PROJECT: Readonly<Record<string, string>> = {
   "/templates/licenses/{name}": "GitLab's own texts",
 };
 
-/** The reading POST that shows references as its `project` sees them. */
-const BY_PARAM: Readonly<Record<string, string>> = { "/markdown": "project" };
-
 /** Parameters of writes below a project or group that take a thing of any other project by an id of the whole instance. */
 const BY_GLOBAL_ID: readonly (readonly [action: RegExp, param: string])[] = [
   [/^epic\./, "issue_id"],
   [/^epic\./, "parent_id"],
   [/^epic\.child_/, "child_epic_id"],
   [/^merge_request\.dependency_add$/, "blocking_merge_request_id"],
+  [/^issue\.(create|update)$/, "epic_id"],
+  [/^runner\.enable$/, "runner_id"],
+  [/^deploy_key\.enable$/, "key_id"],
+  [/^environment\./, "cluster_agent_id"],
 ];
+
+/** Writes below a project that change the group above it. */
+export const CHANGES_ABOVE: ReadonlySet<string> = new Set(["label.promote", "milestone.promote"]);
+
+/** Writes to a merge request that change the project that its branch is in, and the parameter that asks for it (absent: always). */
+export const CHANGES_SOURCE: Readonly<Record<string, string | undefined>> = {
+  "merge_request.rebase": undefined,
+  "merge_request.merge": "should_remove_source_branch",
+};
+
+/** Parameters that make GitLab render a text: the titles of what it refers to, wherever that is, come with it. */
+export const RENDERING: readonly string[] = ["render_html", "include_html_description"];
 
 /** Without this parameter the action's result lands outside of everything. */
 export const LANDS: Readonly<Record<string, readonly string[]>> = {
@@ -109,7 +123,6 @@ function reachOfRest(action: Action, template: string): Reach {
   if (/^\/projects\/\{project_id\}(\/|$)/.test(template)) return "project";
   if (/^\/groups\/\{group_id\}(\/|$)/.test(template)) return "group";
   if (template in WITHOUT_PROJECT && action.effect === "read") return "none";
-  if (template in BY_PARAM) return "project";
   return tellsItems(action) ? "items" : "open";
 }
 
@@ -127,11 +140,12 @@ export function globalIdIn(action: Action, params: Readonly<Record<string, unkno
 /** How far one route of an action reaches. */
 export function reachOf(action: Action, route: Route | undefined): Reach {
   if (action.source !== GITLAB) return canNamePlace(action) ? "project" : "open";
-  if (action.toolset === "raw") return "open";
+  // A request written by hand is judged when it is there, by the actions that stand for it.
+  if (isRaw(action)) return isRawRest(action) ? "none" : "open";
   if (route) return reachOfRest(action, route[1]);
   if (action.graphql !== undefined) return reachOfGraphql(action);
   // A composite reaches GitLab through other actions only, each of which is judged.
-  return action.composite === undefined || action.toolset === "raw" ? "open" : "none";
+  return action.composite === undefined ? "open" : "none";
 }
 
 /** Whether no route of the action can be limited: it may then not even be listed. */

@@ -69,7 +69,7 @@ describe("a REST request that the caller wrote", () => {
   });
 
   it("is judged by its method where none does", () => {
-    expect(judged("GET", "/novelties/7")).toEqual({ effect: "read", rows: [], calls: [], template: "/novelties/7" });
+    expect(judged("GET", "/novelties/7")).toEqual({ effect: "read", rows: [], calls: [], exact: false, template: "/novelties/7" });
     expect(effectOf("POST", "/novelties")).toBe("write");
     expect(effectOf("PATCH", "/novelties/7")).toBe("write");
     expect(effectOf("DELETE", "/novelties/7")).toBe("destructive");

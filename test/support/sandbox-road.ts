@@ -27,13 +27,15 @@ export interface RoadOptions extends Partial<Pick<RoadParts, "audit" | "writes" 
   readonly token?: "root" | "maria" | "jonas";
   /** Where new secrets are written. */
   readonly secretsDirectory?: string;
+  /** A sandbox that runs already; whoever started it closes it. */
+  readonly on?: Sandbox;
   /** Seeds after the usual ones. */
   readonly world?: NonNullable<Parameters<typeof startSandbox>[0]>["world"];
 }
 
 export async function openRoad(options: RoadOptions = {}): Promise<SandboxRoad> {
-  const { flags = [], token = "maria", secretsDirectory, world, ...more } = options;
-  const sandbox = await startSandbox(world ? { world } : {});
+  const { flags = [], token = "maria", secretsDirectory, on, world, ...more } = options;
+  const sandbox = on ?? (await startSandbox(world ? { world } : {}));
   const credential = sandbox.tokens[token] ?? "";
   const settings: Settings = { ...settingsFor(...flags), url: sandbox.url, token: credential } as Settings;
   const log = createLog({ level: "silent" });
@@ -66,7 +68,7 @@ export async function openRoad(options: RoadOptions = {}): Promise<SandboxRoad> 
     },
     async close() {
       await source.close?.();
-      await sandbox.close();
+      if (!on) await sandbox.close();
     },
   };
 }

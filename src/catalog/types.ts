@@ -237,6 +237,8 @@ export interface OutcomeNotes {
   readonly untrusted?: boolean;
   /** What is sensible now, one short sentence. */
   readonly hint?: string;
+  /** The call that it came from, as it was understood. */
+  readonly of?: { readonly action: string; readonly params: Readonly<Record<string, unknown>> };
 }
 
 export interface Question {

@@ -175,6 +175,12 @@ function countWrite(parts: RoadParts, { action, effect, context }: AuditedRun, r
   if (action.composite === undefined || action.toolset === "raw") parts.writes.count(writerOf(context));
 }
 
+/** Says of one thing which call it came from. */
+function withOrigin(outcome: Outcome, { action, params }: Call): Outcome {
+  if (outcome.kind !== "value" && outcome.kind !== "text" && outcome.kind !== "binary") return outcome;
+  return { ...outcome, of: { action: action.id, params } };
+}
+
 async function go(parts: RoadParts, going: Going, run: AuditedRun): Promise<Outcome> {
   const { action, request, context } = going;
   const { call, verdict, confirm, shown } = await makeReady(parts, going);
@@ -190,7 +196,8 @@ async function go(parts: RoadParts, going: Going, run: AuditedRun): Promise<Outc
   }
   stopIfCancelled(context.signal);
   countWrite(parts, run, request);
-  return await source.run(call, context);
+  const outcome = await source.run(call, context);
+  return request.part ? outcome : withOrigin(outcome, call);
 }
 
 export function createRoad(parts: RoadParts): Road {

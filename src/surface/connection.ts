@@ -36,6 +36,22 @@ export interface ConnectedUpstreams {
   readonly fingerprint: string;
 }
 
+/** How a request of a client that takes part in a live comparison came in. */
+export interface Seen {
+  readonly link: Pick<Link, "era" | "transport">;
+  /** A client of the handshake era has said who it is: what comes before is a probe. */
+  readonly greeted: boolean;
+  readonly client?: string;
+}
+
+/** One client's part in a live comparison of styles: what it asked for, and what came of it, is written down without contents. */
+export interface Trial {
+  /** The client was shown this list. */
+  listed(connection: Connection, seen: Seen, tools: readonly unknown[]): void;
+  /** Runs a call of the client and writes down how it ended. */
+  call<T extends object>(connection: Connection, seen: Seen, name: string, run: () => Promise<T>): Promise<T>;
+}
+
 /** One client's connection: its settings, policy, switches and the shared rooms behind them. */
 export interface Connection {
   readonly settings: Settings;
@@ -53,6 +69,8 @@ export interface Connection {
   readonly key?: string;
   /** Other MCP servers behind this one; absent where there are none. */
   readonly upstreams?: ConnectedUpstreams;
+  /** Absent where no styles are compared. */
+  readonly trial?: Trial;
   /** The client has gone: what was opened for it is closed. */
   close?(): void;
 }

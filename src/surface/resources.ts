@@ -14,6 +14,10 @@ interface Template {
   readonly uriTemplate: string;
   readonly description?: string;
   readonly reads: readonly string[];
+  /** Further actions that give back such a thing, or make or change one. */
+  readonly also?: readonly string[];
+  /** Fields of what they give back that are variables where the call did not name them. */
+  readonly fields?: Readonly<Record<string, string>>;
   /** Beside the variables, for the actions that take them. */
   readonly params?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -21,23 +25,57 @@ interface Template {
 const PROJECT = "gitlab://projects/{project_id}";
 
 export const TEMPLATES: readonly Template[] = [
-  { name: "issue", uriTemplate: `${PROJECT}/issues/{issue_iid}`, reads: ["issue.get"] },
+  {
+    name: "issue",
+    uriTemplate: `${PROJECT}/issues/{issue_iid}`,
+    reads: ["issue.get"],
+    also: ["issue.create", "issue.update"],
+    fields: { issue_iid: "iid" },
+  },
   {
     name: "merge request with diff",
     uriTemplate: `${PROJECT}/merge_requests/{merge_request_iid}`,
     reads: ["merge_request.overview", "merge_request.diff_show"],
+    also: ["merge_request.get", "merge_request.create", "merge_request.update", "merge_request.merge"],
+    fields: { merge_request_iid: "iid" },
     params: { "merge_request.diff_show": WHOLE_DIFF },
   },
-  { name: "pipeline with jobs", uriTemplate: `${PROJECT}/pipelines/{pipeline_id}`, reads: ["pipeline.get", "pipeline.job_list"] },
-  { name: "job log", uriTemplate: `${PROJECT}/jobs/{job_id}/log`, reads: ["job.log_get"] },
+  {
+    name: "pipeline with jobs",
+    uriTemplate: `${PROJECT}/pipelines/{pipeline_id}`,
+    reads: ["pipeline.get", "pipeline.job_list"],
+    also: ["pipeline.latest_get", "pipeline.create", "pipeline.retry", "pipeline.cancel"],
+    fields: { pipeline_id: "id" },
+  },
+  {
+    name: "job log",
+    uriTemplate: `${PROJECT}/jobs/{job_id}/log`,
+    reads: ["job.log_get"],
+    also: ["job.get", "job.retry", "job.play"],
+    fields: { job_id: "id" },
+  },
   {
     name: "file",
     uriTemplate: `${PROJECT}/files/{ref}/{+file_path}`,
     description: "ref with / written as %2F",
     reads: ["repository.file_raw_get"],
+    also: ["repository.file_get"],
   },
-  { name: "wiki page", uriTemplate: `${PROJECT}/wiki/{+slug}`, reads: ["wiki_page.get"] },
-  { name: "project", uriTemplate: PROJECT, description: "project_id: number, or path with / written as %2F", reads: ["project.get"] },
+  {
+    name: "wiki page",
+    uriTemplate: `${PROJECT}/wiki/{+slug}`,
+    reads: ["wiki_page.get"],
+    also: ["wiki_page.create", "wiki_page.update"],
+    fields: { slug: "slug" },
+  },
+  {
+    name: "project",
+    uriTemplate: PROJECT,
+    description: "project_id: number, or path with / written as %2F",
+    reads: ["project.get"],
+    also: ["project.create", "project.update"],
+    fields: { project_id: "path_with_namespace" },
+  },
 ];
 
 const TOOL = /^gitlab:\/\/tools\/(.+)$/;
@@ -51,13 +89,17 @@ const TOOL_TEMPLATE = { uriTemplate: "gitlab://tools/{id}", name: "action with i
 
 export const listResources = (): typeof LOCAL => LOCAL;
 
-const isFull = (connection: Connection) => connection.settings.capabilities === "full";
+/** Whether what people attach has addresses here. */
+export const isFull = (connection: Connection) => connection.settings.capabilities === "full";
 
 /** Deterministic and without a word to GitLab, like the list of tools: what is learned later does not change it. */
 export function listTemplates(connection: Connection): readonly Readonly<Record<string, unknown>>[] {
   if (!isFull(connection)) return [TOOL_TEMPLATE];
   const kinds = TEMPLATES.filter(({ reads }) => mayRead(connection, reads, {}));
-  return [TOOL_TEMPLATE, ...kinds.map(({ reads: _reads, params: _params, ...template }) => template)];
+  return [
+    TOOL_TEMPLATE,
+    ...kinds.map(({ name, uriTemplate, description }) => ({ name, uriTemplate, ...(description ? { description } : {}) })),
+  ];
 }
 
 /** Numbers are digits, a project may stand there with its slashes, the last part of an address may have some. */

@@ -1,4 +1,5 @@
 import {
+  type CallToolRequest,
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -17,10 +18,11 @@ import { nearest } from "../nearest.ts";
 import type { Asker } from "./ask.ts";
 import { capResult } from "./cap.ts";
 import { installCapabilities, offered } from "./capabilities.ts";
-import { advertisesListChanged, type Connection, CREDENTIAL, type Link } from "./connection.ts";
+import { advertisesListChanged, type Connection, CREDENTIAL, type Link, type Seen } from "./connection.ts";
 import { dispatcherNamed, dispatchersOn, hasDispatchers, toDispatcherTool } from "./dispatcher.ts";
 import { ENTRY_TOOLS, entryTool, entryToolsFor } from "./entry.ts";
 import { toInstructions } from "./instructions.ts";
+import { resourceLink } from "./links.ts";
 import { listTools, namer } from "./list.ts";
 import { renderAnswer, renderError, renderOutcome, type ToolResult } from "./render.ts";
 import type { Answer, EntryTool, ToolCall } from "./tool.ts";
@@ -46,6 +48,12 @@ function clientOf(server: Server, { mcpReq }: ServerContext): { capabilities: Cl
   const info = envelope?.[CLIENT_INFO_META_KEY] as { name?: string } | undefined;
   return { capabilities: capabilities ?? server.getClientCapabilities(), name: info?.name ?? server.getClientVersion()?.name };
 }
+
+const seenBy = (link: Link, server: Server, context: ServerContext): Seen => {
+  const { name } = clientOf(server, context);
+  const greeted = link.era === "modern" || server.getClientVersion() !== undefined;
+  return { link, greeted, ...(name === undefined ? {} : { client: name }) };
+};
 
 /** The credential that came with this request, where the transport found one. */
 const credentialIn = (context: ServerContext): Credential | undefined =>
@@ -166,7 +174,7 @@ async function callTool(parts: ServerParts, server: Server, name: string, rawArg
   const called = lookUp(connection, name);
   if ("action" in called) {
     const runner = await connection.runner();
-    return await finish(parts, await runner.run({ name: called.action, params: rawArgs }, callContext));
+    return await finish(parts, server, await runner.run({ name: called.action, params: rawArgs }, callContext));
   }
   const args = tidy(rawArgs);
   checkArguments(called.entry, args);
@@ -180,13 +188,18 @@ async function callTool(parts: ServerParts, server: Server, name: string, rawArg
       return context.mcpReq.notify(LIST_CHANGED);
     },
   };
-  return await finish(parts, await called.entry.run(args, call));
+  return await finish(parts, server, await called.entry.run(args, call));
 }
 
-async function finish(parts: ServerParts, result: Answer | Outcome): Promise<ToolResult | InputRequiredResult> {
+/** Links came with revision 2025-06-18; clients of older ones take a result with one for broken. */
+const takesLinks = (server: Server): boolean => (server.getNegotiatedProtocolVersion() ?? "2026-07-28") >= "2025-06-18";
+
+async function finish(parts: ServerParts, server: Server, result: Answer | Outcome): Promise<ToolResult | InputRequiredResult> {
   if (isAnswer(result)) return renderAnswer(result);
   if (result.kind === "needs_input") return await parts.asker.ask(result.question);
-  return renderOutcome(result);
+  const rendered = renderOutcome(result);
+  const link = takesLinks(server) ? resourceLink(parts.connection, result) : undefined;
+  return link ? { ...rendered, content: [...rendered.content, link] } : rendered;
 }
 
 /** By this a bridge that meets itself as an upstream knows it. */
@@ -218,13 +231,15 @@ export function createServer(parts: ServerParts): Server {
     },
   );
   if (link.transport === "stdio") tellRefreshed(server, connection, link);
-  server.setRequestHandler("tools/list", async () => {
+  server.setRequestHandler("tools/list", async (_request, context) => {
     if (connection.upstreams?.listed) await connection.upstreams.ready();
     connection.session.listed();
     link.takeOwed?.();
-    return { tools: listTools(connection) as unknown as Tool[] };
+    const tools = listTools(connection);
+    connection.trial?.listed(connection, seenBy(link, server, context), tools);
+    return { tools: tools as unknown as Tool[] };
   });
-  server.setRequestHandler("tools/call", async (request, context) => {
+  const answerCall = async (request: CallToolRequest, context: ServerContext): Promise<CallToolResult | InputRequiredResult> => {
     try {
       const result = await callTool(parts, server, request.params.name, request.params.arguments ?? {}, context);
       if (link.takeOwed?.()) await context.mcpReq.notify(LIST_CHANGED);
@@ -234,6 +249,10 @@ export function createServer(parts: ServerParts): Server {
       if (!(error instanceof BridgeError)) parts.onBug(error);
       return (await capResult(renderError(error, connection.policy.tellsSettings))) as unknown as CallToolResult;
     }
+  };
+  server.setRequestHandler("tools/call", (request, context) => {
+    const run = () => answerCall(request, context);
+    return connection.trial?.call(connection, seenBy(link, server, context), request.params.name, run) ?? run();
   });
   installCapabilities(server, { connection, toContext: (context) => toContext(parts, server, context) });
   return server;

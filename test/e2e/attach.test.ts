@@ -58,6 +58,38 @@ describe.each(KINDS)("resources, prompts and completions (%s)", (kind) => {
     expect(await bare.prompts().catch(() => "none")).toSatisfy((found) => found === "none" || (found as unknown[]).length === 0);
   });
 
+  it("an answer about one of these things carries its address, which reads; without full it carries none", async () => {
+    const [job] = await ask<{ id: number }[]>("/projects/101/jobs");
+    const [pipeline] = await ask<{ id: number }[]>("/projects/101/pipelines");
+    const [page] = await ask<{ slug: string }[]>("/projects/101/wikis");
+    const title = `Linked by ${kind}`;
+    for (const [action, params, uri] of [
+      ["project.get", { project_id: 101 }, /^gitlab:\/\/projects\/acme%2Fwebshop$/],
+      ["issue.create", { project_id: PROJECT, title }, /^gitlab:\/\/projects\/acme%2Fwebshop\/issues\/\d+$/],
+      ["merge_request.get", { project_id: PROJECT, merge_request_iid: 42 }, /\/merge_requests\/42$/],
+      ["merge_request.overview", { project_id: PROJECT, merge_request_iid: 42, select: ["title"] }, /\/merge_requests\/42$/],
+      ["pipeline.latest_get", { project_id: PROJECT }, /\/pipelines\/\d+$/],
+      ["pipeline.get", { project_id: PROJECT, pipeline_id: pipeline?.id }, new RegExp(`/pipelines/${pipeline?.id}$`)],
+      ["job.log_get", { project_id: PROJECT, job_id: job?.id }, new RegExp(`/jobs/${job?.id}/log$`)],
+      ["repository.file_get", { project_id: PROJECT, file_path: "src/lib/money.ts", ref: "main" }, /\/files\/main\/src\/lib\/money\.ts$/],
+      ["wiki_page.get", { project_id: PROJECT, slug: page?.slug }, new RegExp(`/wiki/${page?.slug}$`)],
+    ] as const) {
+      const answer = await client.call("gitlab_execute_action", { action, params });
+      const links = answer.content.filter(({ type }) => type === "resource_link");
+      expect(links, `${action} ${answer.text}`).toEqual([
+        { type: "resource_link", uri: expect.stringMatching(uri), name: expect.any(String) },
+      ]);
+      const [contents] = await client.read(String(links[0]?.uri));
+      expect(contents?.text, action).toMatch(FRAME);
+      const plain = await bare.call("gitlab_execute_action", { action, params });
+      expect(plain.content.map(({ type }) => type)).not.toContain("resource_link");
+    }
+    const list = await client.call("gitlab_execute_action", { action: "issue.list", params: { project_id: PROJECT } });
+    expect(list.content.map(({ type }) => type)).not.toContain("resource_link");
+    const refused = await client.call("gitlab_execute_action", { action: "issue.get", params: { project_id: PROJECT, issue_iid: 99_999 } });
+    expect(refused.content.map(({ type }) => type)).toEqual(["text"]);
+  });
+
   it("reads what people attach, framed as what others wrote", async () => {
     const [pipeline] = await ask<{ id: number }[]>("/projects/101/pipelines");
     const [job] = await ask<{ id: number }[]>("/projects/101/jobs?scope[]=failed");

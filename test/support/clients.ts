@@ -17,6 +17,8 @@ export type Say = "accept" | "decline" | "cancel";
 export interface ToolText {
   readonly text: string;
   readonly json: Record<string, unknown>;
+  /** All blocks, of whatever type. */
+  readonly content: readonly Readonly<Record<string, unknown>>[];
   readonly isError: boolean;
 }
 
@@ -55,6 +57,7 @@ interface RawResult {
 function toToolText(result: RawResult): ToolText {
   const blocks = (result.content ?? []) as { type: string; text?: string }[];
   return {
+    content: blocks,
     text: blocks.map((block) => block.text ?? "").join("\n"),
     json: (result.structuredContent ?? {}) as Record<string, unknown>,
     isError: result.isError === true,

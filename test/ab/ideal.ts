@@ -34,9 +34,19 @@ export async function connectBridge(url: string, token: string, ...flags: string
   };
 }
 
-/** Walks these steps of a task; the ideal answer where it can be made from them. */
-export async function walk(client: BridgeClient, task: Task, steps: readonly Step[] = task.path): Promise<string | undefined> {
+export interface Walk {
+  go(steps: readonly Step[]): Promise<void>;
+  /** The ideal answer of a task, made from what the steps kept. */
+  answer(task: Task): string | undefined;
+}
+
+/** Walks steps one after the other, with what the earlier ones kept. */
+export function createWalk(client: BridgeClient): Walk {
   let kept: Json = {};
-  for (const step of steps) kept = { ...kept, ...keepFrom(step, await client.run(step.action, fill(step.params, kept))) };
-  return task.ideal === undefined || steps.length < task.path.length ? undefined : fillText(task.ideal, kept);
+  return {
+    async go(steps) {
+      for (const step of steps) kept = { ...kept, ...keepFrom(step, await client.run(step.action, fill(step.params, kept))) };
+    },
+    answer: ({ ideal }) => (ideal === undefined ? undefined : fillText(ideal, kept)),
+  };
 }

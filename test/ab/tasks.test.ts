@@ -1,12 +1,17 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { judge, prepare } from "../../src/ab/judge.ts";
-import { loadTasks } from "../../src/ab/tasks.ts";
+import { type Before, judge, prepare } from "../../src/ab/judge.ts";
+import { CALLS, loadTasks } from "../../src/ab/tasks.ts";
+import type { Task } from "../../src/ab/types.ts";
 import { loadActions } from "../../src/catalog/load.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/server.ts";
-import { connectBridge, walk } from "./ideal.ts";
+import { connectBridge, createWalk, type Walk } from "./ideal.ts";
 
 const TASKS = loadTasks();
 const ACTIONS = new Map(loadActions().map((action) => [action.id, action]));
+const named = (tasks: readonly Task[]) => tasks.map((task) => [task.id, task] as const);
 
 let sandbox: Sandbox;
 
@@ -16,35 +21,128 @@ beforeAll(async () => {
 
 afterAll(() => sandbox.close());
 
-const actionOf = (id: string) => {
+function actionOf(id: string) {
   const action = ACTIONS.get(id);
   if (!action) throw new Error(`there is no action ${id}`);
   return action;
-};
+}
 
-describe.each(TASKS.map((task) => [task.id, task] as const))("%s", (_id, task) => {
-  const token = () => sandbox.tokens[task.as ?? "maria"];
+/** Places of the steps that change something. */
+const writesOf = ({ path }: Task) => path.flatMap(({ action }, index) => (actionOf(action).effect === "read" ? [] : [index]));
 
-  it("names the toolsets of its path, and no others", () => {
-    const used = new Set(task.path.map(({ action }) => actionOf(action).toolset));
-    expect([...task.toolsets].sort()).toEqual([...used].sort());
+/** The seeded world of a task, with somebody who walks in it. */
+async function inWorld(task: Task, run: (before: Before, walk: Walk) => Promise<void>): Promise<void> {
+  sandbox.reset();
+  const before = await prepare(sandbox, task);
+  const client = await connectBridge(sandbox.url, sandbox.tokens[task.as ?? "maria"]);
+  try {
+    await run(before, createWalk(client));
+  } finally {
+    await client.close();
+  }
+}
+
+describe("each task", () => {
+  it.each(named(TASKS))("%s fails untouched and half done, passes after its path", (_id, task) =>
+    inWorld(task, async (before, walk) => {
+      const verdict = (answer: string | undefined, may: "yes" | "no" = "yes") => judge(sandbox, task, before, answer, may);
+      expect(await verdict(undefined)).not.toEqual([]);
+      if (task.answer) for (const answer of ["", task.prompt]) expect(await verdict(answer)).not.toEqual([]);
+      else expect(await verdict(undefined, "no")).toEqual([]);
+
+      const last = writesOf(task).at(-1) ?? 0;
+      await walk.go(task.path.slice(0, last));
+      if (last > 0) expect(await verdict(undefined)).not.toEqual([]);
+      await walk.go(task.path.slice(last));
+      expect(await verdict(walk.answer(task))).toEqual([]);
+      if (task.after) expect(await verdict(walk.answer(task), "no")).not.toEqual([]);
+    }),
+  );
+
+  it.each(named(TASKS.filter(({ size }) => size === "large")))("%s fails without its first write", (_id, task) =>
+    inWorld(task, async (before, walk) => {
+      const first = writesOf(task)[0];
+      for (const step of task.path.filter((_step, index) => index !== first)) await walk.go([step]).catch(() => {});
+      expect(await judge(sandbox, task, before, undefined, "yes")).not.toEqual([]);
+    }),
+  );
+});
+
+describe("the tasks", () => {
+  it("are at least 64, in three sizes, over at least 15 toolsets, the ten of daily work among them", () => {
+    const sizes = (size: string) => TASKS.filter((task) => task.size === size).length;
+    expect(TASKS.length).toBeGreaterThanOrEqual(64);
+    for (const [size, least] of Object.entries({ small: 24, medium: 26, large: 14 })) expect(sizes(size)).toBeGreaterThanOrEqual(least);
+    expect(new Set(TASKS.flatMap(({ toolsets }) => toolsets)).size).toBeGreaterThanOrEqual(15);
+    expect(TASKS.map(({ id }) => /^daily\.(\d\d)-/.exec(id)?.[1]).filter(Boolean)).toEqual(
+      Array.from({ length: 10 }, (_, index) => String(index + 1).padStart(2, "0")),
+    );
   });
 
-  it("fails on an untouched world, with no answer and with its own prompt as the answer", async () => {
-    sandbox.reset();
-    const before = await prepare(sandbox, task);
-    expect(await judge(sandbox, task, before, undefined, "yes")).not.toEqual([]);
-    expect(await judge(sandbox, task, before, task.prompt, "yes")).not.toEqual([]);
+  it("ask questions, ask for changes, and say what must stay", () => {
+    const share = (test: (task: Task) => boolean) => TASKS.filter(test).length / TASKS.length;
+    expect(share(({ answer }) => answer !== undefined)).toBeGreaterThan(0.1);
+    expect(share(({ after }) => after !== undefined)).toBeGreaterThan(0.6);
+    expect(share(({ unchanged }) => unchanged !== undefined)).toBeGreaterThan(0.8);
   });
 
-  it("passes after its path", async () => {
-    sandbox.reset();
-    const before = await prepare(sandbox, task);
-    const client = await connectBridge(sandbox.url, token());
+  it.each(named(TASKS))("%s has a path of actions that exist, as long as its size says, in its toolsets", (_id, task) => {
+    const [least, most] = CALLS[task.size];
+    expect(task.path.length).toBeGreaterThanOrEqual(least);
+    expect(task.path.length).toBeLessThanOrEqual(most);
+    expect([...task.toolsets].sort()).toEqual([...new Set(task.path.map(({ action }) => actionOf(action).toolset))].sort());
+    expect(writesOf(task).length > 0).toBe(task.after !== undefined);
+  });
+
+  it("name no tool, no action and no parameter in their prompts", () => {
+    const actions = [...ACTIONS.values()];
+    const names = new Set(actions.flatMap(({ id, tool, params }) => [id, tool, ...Object.keys(params)]));
+    const telling = (word: string) => /[_.]/.test(word) && names.has(word);
+    const told = TASKS.flatMap(({ id, prompt }) =>
+      (prompt.match(/[a-z0-9]+([_.][a-z0-9]+)+/gi) ?? []).filter(telling).map((word) => `${id}: ${word}`),
+    );
+    expect(told).toEqual([]);
+    expect(["issue.create", "create_issue", "project_id"].every(telling)).toBe(true);
+  });
+});
+
+describe("reading tasks", () => {
+  const good = {
+    id: "one",
+    size: "small",
+    toolsets: ["ci"],
+    prompt: "Do this thing for me, please.",
+    path: [{ action: "a.b", params: {} }],
+    after: [{ get: "/x", is: 1 }],
+  };
+
+  function faultOf(task: unknown, name = "one"): string {
+    const folder = mkdtempSync(join(tmpdir(), "ab-tasks-"));
     try {
-      expect(await judge(sandbox, task, before, await walk(client, task), "yes")).toEqual([]);
+      writeFileSync(join(folder, `${name}.json`), JSON.stringify(task));
+      loadTasks(folder);
+      return "";
+    } catch (error) {
+      return String(error);
     } finally {
-      await client.close();
+      rmSync(folder, { recursive: true });
     }
+  }
+
+  it("takes a task that fits together", () => {
+    expect(faultOf(good)).toBe("");
+  });
+
+  it.each([
+    [{ ...good, size: "medium" }, /medium is 2 to 4 calls, not 1/],
+    [{ ...good, after: undefined }, /neither the sandbox nor the answer/],
+    [{ ...good, after: [{ get: "/x" }] }, /claims nothing/],
+    [{ ...good, answer: { all: ["yes"] } }, /answer and ideal belong together/],
+    [{ ...good, path: [{ action: "a.b", params: { iid: "{issue}" } }] }, /no earlier step keeps \{issue\}/],
+    [{ ...good, answer: { all: ["("] }, ideal: "yes" }, /a regular expression/],
+    [{ ...good, colour: "red" }, /colour/],
+    [{ ...good, id: "two" }, /holds the task two/],
+  ])("refuses one that does not: %#", (task, wanted) => {
+    expect(faultOf(task)).toMatch(wanted);
   });
 });

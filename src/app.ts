@@ -19,6 +19,7 @@ import { createAsker } from "./surface/ask.ts";
 import type { ConnectedUpstreams, Connection, FactSource, Link } from "./surface/connection.ts";
 import { createServer } from "./surface/server.ts";
 import { STYLE_ROWS } from "./surface/styles.ts";
+import type { Trials } from "./surface/trial.ts";
 import type { Upstreams } from "./upstreams/open.ts";
 
 export interface BridgeOptions {
@@ -33,6 +34,8 @@ export interface BridgeOptions {
   readonly upstreams?: Upstreams;
   /** Takes the lines of the audit. */
   readonly audit?: (line: AuditLine) => void;
+  /** Gives each user a style, and follows what comes of it. */
+  readonly trials?: Trials;
 }
 
 /** Lets a caller's runs through, as many at once as are allowed. */
@@ -44,6 +47,8 @@ export interface ConnectOptions {
   readonly wishes?: Wishes;
   /** Another GitLab than the server's first; the transport vouches that it is allowed. */
   readonly instance?: string;
+  /** GitLab id of the user, where the transport found out: what a style is assigned by. */
+  readonly user?: number;
   readonly gate?: Gate;
   /** Whose upstream connections these are, where a client has no session of its own. */
   readonly key?: string;
@@ -231,8 +236,26 @@ function connectedUpstreams(upstreams: Upstreams, chosen: readonly string[], too
   return { ready, read, fingerprint, listed };
 }
 
-function connectionFor(shared: Shared, { wishes, instance, gate, key = randomBytes(9).toString("base64url") }: ConnectOptions): Connection {
+/** The client's wishes, with the style that a live comparison gave it. */
+function takeSeat(
+  { settings, trials }: BridgeOptions,
+  { wishes, instance, user }: ConnectOptions,
+): Pick<ConnectOptions, "wishes"> & Pick<Connection, "trial"> {
+  if (!trials) return wishes ? { wishes } : {};
+  const { style, trial } = trials.join({
+    // The embedded GitLab has another address at each start.
+    instance: settings.sandbox ? "sandbox" : (instance ?? settings.url),
+    fallback: settings.style,
+    ...(user === undefined ? {} : { user }),
+    ...(wishes?.style === undefined ? {} : { chosen: wishes.style }),
+  });
+  return { wishes: { ...wishes, style }, ...(trial ? { trial } : {}) };
+}
+
+function connectionFor(shared: Shared, own: ConnectOptions): Connection {
   const { options, executors, registry, facts, finder, writes, audit } = shared;
+  const { instance, gate, key = randomBytes(9).toString("base64url") } = own;
+  const { wishes, trial } = takeSeat(options, own);
   const url = instance ?? options.settings.url;
   const now = derived(shared.limits, (limits): Limits => ({ ...(wishes ? narrow(limits, wishes) : limits), url }));
   const settings = now();
@@ -269,6 +292,7 @@ function connectionFor(shared: Shared, { wishes, instance, gate, key = randomByt
     },
     ...{ policy, registry, session, runner, finder, facts, project, version, key },
     ...(upstreams ? { upstreams: connectedUpstreams(upstreams, chosen, settings.tools) } : {}),
+    ...(trial ? { trial } : {}),
     close: () => {
       follower.stop();
       void upstreams?.forget(key);

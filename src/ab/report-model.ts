@@ -1,4 +1,4 @@
-import { STYLES } from "../config/options.ts";
+import { STYLES } from "../config/values.ts";
 import { BridgeError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { cost, type Prices } from "./prices.ts";

@@ -47,6 +47,18 @@ async function auditOf({ settings }: Loaded, log: Log) {
   return { audit: openAudit(settings.audit, log).write };
 }
 
+/** The live comparison of styles; its code is loaded only where one is made. */
+async function trialsOf({ settings }: Loaded, log: Log) {
+  if (!settings.ab) return {};
+  const { createTrials } = await import("../surface/trial.ts");
+  const salt = settings.abSalt ?? settings.sessionKey;
+  const lines =
+    settings.abLog === undefined ? undefined : (await import("../executor/audit-file.ts")).openLines(settings.abLog, "--ab-log", log);
+  return {
+    trials: createTrials({ shares: settings.ab, ...(salt === undefined ? {} : { salt }), ...(lines ? { write: lines.write } : {}) }),
+  };
+}
+
 /** Other MCP servers; their room is loaded only where there are some. @throws SettingsError */
 async function upstreamsOf(settings: Limits, host: Host, log: Log) {
   if (settings.upstreams === undefined && !settings.gitlabMcp) return undefined;
@@ -67,11 +79,20 @@ async function sensible<T>(upstreams: Upstreams | undefined, make: () => T): Pro
 
 /** The bridge as a command starts it: under its policy file, with its audit, secrets below the user's own directory. */
 export async function openBridge(loaded: Loaded, host: Host, log: Log): Promise<Bridge> {
-  const [settings, audit] = await Promise.all([limitsOf(loaded), auditOf(loaded, log)]);
+  const [settings, audit, trials] = await Promise.all([limitsOf(loaded), auditOf(loaded, log), trialsOf(loaded, log)]);
   const secretsDirectory = join(host.home, ".gitlab-toolset-bridge", "secrets");
   const upstreams = await upstreamsOf(settings, host, log);
   const bridge = await sensible(upstreams, () =>
-    createBridge({ settings, log, version: VERSION, cwd: host.cwd, secretsDirectory, ...audit, ...(upstreams ? { upstreams } : {}) }),
+    createBridge({
+      settings,
+      log,
+      version: VERSION,
+      cwd: host.cwd,
+      secretsDirectory,
+      ...audit,
+      ...trials,
+      ...(upstreams ? { upstreams } : {}),
+    }),
   );
   followPolicy(loaded, bridge, host);
   return bridge;

@@ -50,6 +50,7 @@ export function toHttpSettings(settings: Settings): { readonly settings: HttpSet
   const hasToken = [settings.token, settings.tokenFile, settings.tokenCommand].some((one) => one !== undefined);
   const auth: AuthMode = settings.auth ?? (hasToken ? "server" : "caller");
   if (auth === "server") {
+    if (settings.ab) throw new SettingsError("--ab compares people, and behind the server's GitLab token all are one; set --auth=caller");
     if (!hasToken) throw new SettingsError("--auth=server needs a GitLab token; give one with GITLAB_TOKEN");
     if (settings.httpTokens.length === 0 && !isLoopback(settings.host))
       throw new SettingsError(

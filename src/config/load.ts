@@ -100,6 +100,20 @@ function keepTogether(one: OptionName, other: OptionName, given: AllGiven): void
   if (have && !given.has(missing)) throw new SettingsError(`${label(have.source)} needs --${rowOf(missing).flag} beside it`);
 }
 
+function keepBeside(name: OptionName, beside: OptionName, given: AllGiven): void {
+  const have = given.get(name);
+  if (have && !given.has(beside)) throw new SettingsError(`${label(have.source)} needs --${rowOf(beside).flag} beside it`);
+}
+
+/** What says how the live comparison is made stands beside it; what names one style for all contradicts it. */
+function keepComparison(given: AllGiven): void {
+  keepBeside("abLog", "ab", given);
+  keepBeside("abSalt", "ab", given);
+  const [comparison, style] = [given.get("ab"), given.get("style")];
+  if (comparison && style)
+    throw new SettingsError(`${label(comparison.source)} and ${label(style.source)} both choose the style; keep one of them`);
+}
+
 const CREDENTIALS = ["token", "tokenFile", "tokenCommand"] as const;
 
 /** The sandbox is its own GitLab: an address or token of another one, set for every day, stays out of it. */
@@ -120,6 +134,10 @@ function advice(settings: Settings): string[] {
   const hasToken = CREDENTIALS.some((name) => settings[name] !== undefined);
   return [
     ...(settings.readOnly === true && settings.safeMode ? ["--read-only wins over --safe-mode: writes are refused, not previewed"] : []),
+    ...(settings.ab && settings.abLog === undefined ? ["--ab without --ab-log gives people their styles and writes nothing down"] : []),
+    ...(settings.abLog !== undefined && settings.abSalt === undefined && settings.sessionKey === undefined
+      ? ["--ab-log names users by other hashes after each start; --ab-salt keeps them"]
+      : []),
     ...(protocol === "http:" && hasToken && !loopback ? ["--url is http://: the token travels unencrypted"] : []),
   ];
 }
@@ -155,6 +173,7 @@ export function loadSettings({
   if (sandbox && parse("sandbox", sandbox)) keepSandboxApart(given, warnings);
   keepOne(CREDENTIALS, given, warnings);
   keepTogether("certFile", "keyFile", given);
+  keepComparison(given);
   const loaded = settle(given, transport);
   return { ...loaded, warnings: [...warnings, ...advice(loaded.settings)] };
 }

@@ -1,10 +1,11 @@
 import * as z from "zod";
+import { AB_OPTIONS } from "./ab-options.ts";
 import { HTTP_OPTIONS } from "./http-options.ts";
 import { NETWORK_OPTIONS } from "./network-options.ts";
 import { SECRET_OPTIONS } from "./secret-options.ts";
 import { SURFACE_OPTIONS } from "./surface-options.ts";
 import { UPSTREAM_OPTIONS } from "./upstream-options.ts";
-import { instanceUrl, integer, list, onOff, onOffOrNames, patterns, text, token } from "./values.ts";
+import { instanceUrl, integer, list, onOff, onOffOrNames, patterns, STYLES, text, token } from "./values.ts";
 
 /** How a value stands on the command line: a bare switch, one value, or a comma list. */
 export type OptionKind = "switch" | "value" | "list";
@@ -45,8 +46,6 @@ export interface Option<S extends z.ZodType = z.ZodType> {
 }
 
 const option = <S extends z.ZodType>(definition: Option<S>): Option<S> => Object.freeze(definition);
-
-export const STYLES = ["bridge", "toolsets", "dynamic", "meta", "static", "individual"] as const;
 
 /** THE table: flag, environment, help, README, reference and types come from it. */
 export const OPTIONS = {
@@ -112,6 +111,7 @@ export const OPTIONS = {
     perRequest: true,
     translated: [{ env: "META_TOOLS", on: "meta", off: "individual" }],
   }),
+  ...AB_OPTIONS,
   ...SURFACE_OPTIONS,
   toolsets: option({
     flag: "toolsets",

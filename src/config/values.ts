@@ -27,6 +27,8 @@ export function toList(texts: readonly string[]): string[] {
 export const toLines = (texts: readonly string[]): string[] =>
   [...new Set(texts.flatMap((one) => one.split(/\r?\n/)).map((line) => line.trim()))].filter((line) => line !== "");
 
+export const STYLES = ["bridge", "toolsets", "dynamic", "meta", "static", "individual"] as const;
+
 export const list = z.array(z.string().min(1)).readonly().default([]);
 export const onOff = z.boolean().default(false);
 export const onOffOrNames = z.union([z.boolean(), z.array(z.string().min(1)).min(1).readonly()]).default(false);

@@ -1,27 +1,27 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { AuditLine } from "./audit.ts";
 
 /** Where lines are kept: `stderr`, or a file that is only appended to and that nobody else may read. */
-export interface AuditFile {
-  write(line: AuditLine): void;
+export interface LineFile {
+  write(line: object): void;
   close(): void;
 }
 
 const STDERR = 2;
 
 /**
- * @throws BridgeError invalid_params when the file cannot be written: a server that shall keep an audit does not start without.
+ * @param flag the setting that asked for it.
+ * @throws BridgeError invalid_params when the file cannot be written: a server that shall keep such lines does not start without.
  * A line that cannot be written later is told in the log.
  */
-export function openAudit(where: string, log: Log): AuditFile {
+export function openLines(where: string, flag: string, log: Log): LineFile {
   const open = () => {
     try {
       return where === "stderr" ? STDERR : openSync(where, "a", 0o600);
     } catch (error) {
       const why = (error as NodeJS.ErrnoException).code ?? "unknown";
-      throw new BridgeError("invalid_params", `--audit: ${where} cannot be written (${why})`, "Name a file that can be appended to.");
+      throw new BridgeError("invalid_params", `${flag}: ${where} cannot be written (${why})`, "Name a file that can be appended to.");
     }
   };
   const file = open();
@@ -30,7 +30,7 @@ export function openAudit(where: string, log: Log): AuditFile {
       try {
         writeSync(file, `${log.mask(JSON.stringify(line))}\n`);
       } catch (error) {
-        log.error(`the audit cannot be written: ${(error as Error).message}`);
+        log.error(`${flag} cannot be written: ${(error as Error).message}`);
       }
     },
     close() {
@@ -38,3 +38,5 @@ export function openAudit(where: string, log: Log): AuditFile {
     },
   };
 }
+
+export const openAudit = (where: string, log: Log): LineFile => openLines(where, "--audit", log);

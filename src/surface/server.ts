@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   type CallToolRequest,
   type CallToolResult,
@@ -21,6 +22,7 @@ import { installCapabilities, offered } from "./capabilities.ts";
 import { advertisesListChanged, type Connection, CREDENTIAL, type Link, type Seen } from "./connection.ts";
 import { dispatcherNamed, dispatchersOn, hasDispatchers, toDispatcherTool } from "./dispatcher.ts";
 import { ENTRY_TOOLS, entryTool, entryToolsFor } from "./entry.ts";
+import type { Own } from "./hold.ts";
 import { toInstructions } from "./instructions.ts";
 import { resourceLink } from "./links.ts";
 import { listTools, namer } from "./list.ts";
@@ -71,12 +73,12 @@ function toUpstreamContext({ connection, link }: ServerParts, { mcpReq, http }: 
   return {
     ...(connection.key === undefined ? {} : { session: connection.key }),
     ...(headers ? { header: (name: string) => headers.get(name) ?? undefined } : {}),
-    // In the modern era a question ends the call and comes back with its answer: an upstream of the other era cannot wait for that.
+    // In the modern era a question ends the request: there the holder of the call asks.
     ...(canAsk && link.era === "legacy" ? { elicit } : {}),
   };
 }
 
-function toContext(parts: ServerParts, server: Server, context: ServerContext): CallContext {
+function toContext(parts: ServerParts, server: Server, context: ServerContext, own: Partial<Own> = {}): CallContext {
   const { mcpReq } = context;
   const token = mcpReq._meta?.progressToken;
   const answer = parts.asker.answerIn(context);
@@ -99,6 +101,7 @@ function toContext(parts: ServerParts, server: Server, context: ServerContext): 
             void mcpReq.notify({ method: "notifications/progress", params: { progressToken: token, ...progress } }).catch(() => {});
           },
         }),
+    ...own,
   };
 }
 
@@ -167,9 +170,10 @@ async function settleUpstreams({ connection }: ServerParts, name: string, args: 
   if (!isKnown) await connection.upstreams?.ready(context);
 }
 
-async function callTool(parts: ServerParts, server: Server, name: string, rawArgs: Record<string, unknown>, context: ServerContext) {
+async function callTool(parts: ServerParts, server: Server, { params }: CallToolRequest, context: ServerContext, own?: Own) {
   const { connection, link } = parts;
-  const callContext = toContext(parts, server, context);
+  const { name, arguments: rawArgs = {} } = params;
+  const callContext = toContext(parts, server, context, own);
   if (connection.upstreams) await settleUpstreams(parts, name, rawArgs, callContext);
   const called = lookUp(connection, name);
   if ("action" in called) {
@@ -201,6 +205,16 @@ async function finish(parts: ServerParts, server: Server, result: Answer | Outco
   const link = takesLinks(server) ? resourceLink(parts.connection, result) : undefined;
   return link ? { ...rendered, content: [...rendered.content, link] } : rendered;
 }
+
+/** Other servers may ask while they run; in the modern era that ends the client's request, not the call. */
+const mayBeHeld = ({ connection, link }: ServerParts, server: Server, context: ServerContext): boolean =>
+  link.era === "modern" && connection.upstreams !== undefined && canBeAsked(clientOf(server, context).capabilities);
+
+/** The same call of the same client. */
+const bindingOf = ({ connection }: ServerParts, { params }: CallToolRequest): string =>
+  createHash("sha256")
+    .update(JSON.stringify([connection.key, params.name, params.arguments]))
+    .digest("base64url");
 
 /** By this a bridge that meets itself as an upstream knows it. */
 const SELF = "com.gitlab/bridge";
@@ -241,7 +255,8 @@ export function createServer(parts: ServerParts): Server {
   });
   const answerCall = async (request: CallToolRequest, context: ServerContext): Promise<CallToolResult | InputRequiredResult> => {
     try {
-      const result = await callTool(parts, server, request.params.name, request.params.arguments ?? {}, context);
+      const run = (own?: Own) => callTool(parts, server, request, context, own);
+      const result = mayBeHeld(parts, server, context) ? await parts.asker.holder.run(bindingOf(parts, request), context, run) : await run();
       if (link.takeOwed?.()) await context.mcpReq.notify(LIST_CHANGED);
       return (await capResult(result as ToolResult)) as unknown as CallToolResult | InputRequiredResult;
     } catch (error) {

@@ -24,6 +24,7 @@ export interface HttpBridge {
   connect(options: {
     readonly wishes: Wishes;
     readonly instance?: string;
+    readonly user?: number;
     readonly gate: <T>(context: CallContext, run: () => Promise<T>) => Promise<T>;
     readonly key?: string;
   }): Connection;
@@ -114,6 +115,8 @@ function instanceIn(headers: Headers, { url, instances, auth }: HttpSettings): s
 interface Opening {
   readonly wishes: Wishes;
   readonly instance?: string;
+  /** Whose connection it is, where that is known. */
+  readonly user?: number;
 }
 
 function openingOf({ bridge, settings }: EndpointParts, { request, path }: Exchange): Opening {
@@ -128,10 +131,11 @@ const keyOf = ({ principal, credential }: CallContext): string =>
   `${principal.instance} ${principal.user ? principal.user.id : (credential?.value ?? "")}`;
 
 function createConnect({ bridge, gates }: EndpointParts) {
-  return ({ wishes, instance }: Opening, key?: string): Connection =>
+  return ({ wishes, instance, user }: Opening, key?: string): Connection =>
     bridge.connect({
       wishes,
       ...(instance ? { instance } : {}),
+      ...(user === undefined ? {} : { user }),
       ...(key === undefined ? {} : { key }),
       gate: (context, run) => gates.run(keyOf(context), context.signal, run),
     });
@@ -175,11 +179,29 @@ const callerIn = ({ user }: Facts, { visitor }: Exchange): number | undefined =>
 const userOf = async (parts: EndpointParts, connection: Connection, exchange: Exchange): Promise<number | undefined> =>
   callerIn(await identify(parts, connection, exchange), exchange);
 
+/**
+ * Whose style a live comparison decides; nobody's where none is made. It refuses nobody: a list is answered whether GitLab takes the
+ * token or not.
+ */
+async function seatedUser(parts: EndpointParts, connection: Connection, exchange: Exchange): Promise<number | undefined> {
+  if (!parts.settings.ab || !exchange.visitor.credential) return undefined;
+  try {
+    return await userOf(parts, connection, exchange);
+  } catch (error) {
+    if (error instanceof Refused) return undefined;
+    throw error;
+  }
+}
+
 type Connect = (opening: Opening, key?: string) => Connection;
 
 async function serveModern(parts: EndpointParts, handler: McpHttpHandler, connect: Connect, exchange: Exchange) {
   // Every request is a connection of its own: what other servers keep for a client is kept for whoever shows this credential.
-  const connection = connect(openingOf(parts, exchange), `modern ${exchange.visitor.digest ?? ""}`);
+  const opening = openingOf(parts, exchange);
+  const key = `modern ${exchange.visitor.digest ?? ""}`;
+  const unknown = connect(opening, key);
+  const user = await seatedUser(parts, unknown, exchange);
+  const connection = user === undefined ? unknown : connect({ ...opening, user }, key);
   if (parts.settings.auth === "gitlab" || isToolCall(exchange.body)) {
     const facts = await identify(parts, connection, exchange);
     requireScopes(parts.auth, connection, facts, exchange.body, exchange.origin);
@@ -309,7 +331,7 @@ export function createEndpoint(parts: EndpointParts): Endpoint {
         {
           id,
           ticket,
-          connection: connect(ticket),
+          connection: connect({ ...ticket, ...(ticket.owner.user === undefined ? {} : { user: ticket.owner.user }) }),
           createServer: bridge.createServer,
           shelf: events.shelf(),
           log,

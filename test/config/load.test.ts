@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SettingsError } from "../../src/config/fault.ts";
+import { toHttpSettings } from "../../src/config/http-check.ts";
 import { loadSettings } from "../../src/config/load.ts";
 import { OPTIONS, type Option, type OptionName } from "../../src/config/options.ts";
 
@@ -41,6 +42,9 @@ const BAD: Record<OptionName, readonly [value: string, says: RegExp]> = {
   httpsProxy: ["quic://proxy", /http, https or socks5.*such as http:/],
   noProxy: [" , ,", /names nothing/],
   style: ["dynamik", /not one of bridge, .*; the nearest is dynamic/],
+  ab: ["style:brigde=50,dynamic=50", /no style with "brigde".*; the nearest is style:bridge=50,dynamic=50$/],
+  abLog: [hole("AB_LOG"), /placeholder/],
+  abSalt: ["short", /at least 16 visible characters/],
   metaSchemas: ["compct", /compact/],
   toolHints: ["antropic", /anthropic/],
   capabilities: ["ful", /full/],
@@ -101,7 +105,12 @@ const BAD: Record<OptionName, readonly [value: string, says: RegExp]> = {
 
 const ROWS = Object.entries(OPTIONS) as [OptionName, Option][];
 /** A partner that a good start needs, so that only the value is wrong. */
-const BESIDE: Partial<Record<OptionName, string[]>> = { certFile: ["--client-key-file=k"], keyFile: ["--client-cert-file=c"] };
+const BESIDE: Partial<Record<OptionName, string[]>> = {
+  certFile: ["--client-key-file=k"],
+  keyFile: ["--client-cert-file=c"],
+  abLog: ["--ab=style:bridge=1,dynamic=1"],
+  abSalt: ["--ab=style:bridge=1,dynamic=1"],
+};
 
 describe("a bad value stops the start", () => {
   it("every setting has a case", () => expect(Object.keys(BAD).sort()).toEqual(Object.keys(OPTIONS).sort()));
@@ -382,5 +391,56 @@ describe("no secret is ever shown", () => {
     const { warnings } = load(["--sandbox"], { GITLAB_TOKEN: secret, GITLAB_MCP_TOKEN: `${secret}2`, GITLAB_MCP_X: secret });
     expect(warnings.length).toBeGreaterThan(2);
     expect(warnings.join("\n")).not.toContain("S3cret");
+  });
+});
+
+describe("a live comparison of styles", () => {
+  const say = (value: string, ...more: string[]) => fault([`--ab=${value}`, ...more]);
+
+  it("is styles with weights, in any case and spacing", () => {
+    const ab = [
+      { style: "bridge", weight: 50 },
+      { style: "static", weight: 0 },
+    ];
+    expect(set(["--ab=style:bridge=50,static=0"]).ab).toEqual(ab);
+    expect(set([], { GITLAB_BRIDGE_AB: "style: Bridge = 50, STATIC=0," }).ab).toEqual(ab);
+    expect(set().ab).toBeUndefined();
+  });
+  it.each([
+    ["bridge=50,dynamic=50", /must begin with style:; the nearest is style:bridge=50,dynamic=50$/],
+    ["style:bridge=50,dynamik=x", /no style with "dynamik".*; the nearest is style:bridge=50,dynamic=50$/],
+    ["style:bridge,dynamic", /whole number from 0 to 1000000 for bridge.*; the nearest is style:bridge=50,dynamic=50$/],
+    ["style:bridge=-1,dynamic=2", /whole number.*; the nearest is style:bridge=50,dynamic=2$/],
+    ["style:bridge=1.5,dynamic=2", /whole number/],
+    ["style:bridge=1=2,dynamic=2", /whole number/],
+    ["style:bridge=0,dynamic=0", /every style the weight 0; the nearest is style:bridge=50,dynamic=50$/],
+    ["style:bridge=1,bridge=2", /names a style twice/],
+    ["style:bridge=100", /two styles or more/],
+    ["style:", /two styles or more/],
+  ])("%s stops the start", (value, says) => {
+    const message = say(value);
+    expect(message).toMatch(says);
+    const near = /the nearest is (\S+)$/.exec(message)?.[1] ?? "";
+    expect(set([`--ab=${near}`]).ab).toBeDefined();
+  });
+  it("contradicts a style for all, wherever that comes from", () => {
+    expect(say("style:bridge=1,dynamic=1", "--style=static")).toMatch(/--ab and --style both choose the style/);
+    expect(fault(["--ab=style:bridge=1,dynamic=1"], { TOOL_SURFACE: "meta" })).toMatch(/--ab and TOOL_SURFACE both/);
+  });
+  it("its log and salt need it", () => {
+    expect(fault(["--ab-log=f"])).toBe("--ab-log needs --ab beside it");
+    expect(fault(["--ab-salt=0123456789abcdef"])).toBe("--ab-salt needs --ab beside it");
+  });
+  it("tells what is missing for a comparison that lasts", () => {
+    const ab = "--ab=style:bridge=1,dynamic=1";
+    expect(load([ab]).warnings).toEqual([expect.stringContaining("--ab without --ab-log")]);
+    expect(load([ab, "--ab-log=f"]).warnings).toEqual([expect.stringContaining("--ab-salt keeps them")]);
+    for (const key of ["--ab-salt=0123456789abcdef", `--session-key=${"k".repeat(32)}`])
+      expect(load([ab, "--ab-log=f", key]).warnings).toEqual([]);
+  });
+  it("over HTTP needs each caller's own token", () => {
+    const http = (...argv: string[]) => toHttpSettings(load(["--http", "--ab=style:bridge=1,dynamic=1", ...argv], {}, "http").settings);
+    expect(() => http("--token=glpat-0123456789")).toThrow(/all are one; set --auth=caller/);
+    expect(http("--auth=caller").settings.ab).toHaveLength(2);
   });
 });

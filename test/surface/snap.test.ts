@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { STYLES } from "../../src/config/options.ts";
+import { STYLES } from "../../src/config/values.ts";
 import { entryToolsFor } from "../../src/surface/entry.ts";
 import { toInstructions } from "../../src/surface/instructions.ts";
 import { listTools } from "../../src/surface/list.ts";

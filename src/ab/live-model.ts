@@ -1,0 +1,211 @@
+import { STYLES } from "../config/values.ts";
+import { BridgeError } from "../errors.ts";
+import { nearest } from "../nearest.ts";
+import type { TrialLine } from "../surface/trial-line.ts";
+import { createRandom, grouped, type Interval, quantile } from "./stats.ts";
+
+/** What one user did under one style. */
+interface Person {
+  readonly assignments: number;
+  readonly calls: number;
+  readonly discovery: number;
+  readonly errors: number;
+  readonly first_list: number;
+  readonly list_tokens: number;
+  readonly result_tokens: number;
+  readonly ms: number;
+}
+
+/** Each is a sum over the users of a style divided by another, so that who calls more weighs more. */
+export const LIVE_MEASURES = {
+  first_list: { label: "First list, tokens", share: false, of: (one: Person) => [one.first_list, one.assignments] },
+  session_calls: { label: "Calls a session", share: false, of: (one: Person) => [one.calls, one.assignments] },
+  discovery_share: { label: "Calls that look for tools", share: true, of: (one: Person) => [one.discovery, one.calls] },
+  error_share: { label: "Calls that fail", share: true, of: (one: Person) => [one.errors, one.calls] },
+  result_tokens: { label: "Tokens of a result", share: false, of: (one: Person) => [one.result_tokens, one.calls] },
+  session_tokens: {
+    label: "Tokens a session, lists and results",
+    share: false,
+    of: (one: Person) => [one.list_tokens + one.result_tokens, one.assignments],
+  },
+  call_ms: { label: "Milliseconds of a call", share: false, of: (one: Person) => [one.ms, one.calls] },
+} as const satisfies Readonly<
+  Record<string, { label: string; share: boolean; of: (one: Person) => readonly [over: number, under: number] }>
+>;
+
+export type LiveMeasure = keyof typeof LIVE_MEASURES;
+export const LIVE_NAMES = Object.keys(LIVE_MEASURES) as readonly LiveMeasure[];
+type Measured = Readonly<Record<LiveMeasure, Interval>>;
+
+export interface LiveArm {
+  readonly style: string;
+  readonly users: number;
+  /** How many the weights promise, where all assignments were made by the same. */
+  readonly expected?: number;
+  /** Sessions; and users whose requests stand alone, once for each start of the server. */
+  readonly assignments: number;
+  readonly lists: number;
+  readonly calls: number;
+  readonly discovery_calls: number;
+  readonly errors: number;
+  readonly measures: Measured;
+  /** Less the base style; absent for the base itself. */
+  readonly differences?: Measured;
+}
+
+export interface LiveReport {
+  readonly files: readonly string[];
+  readonly lines: number;
+  readonly torn: number;
+  readonly from?: string;
+  readonly to?: string;
+  /** Every comparison that assignments were made by. */
+  readonly shares: readonly string[];
+  readonly base: string;
+  readonly seed: number;
+  readonly rounds: number;
+  /** Users that were seen under more than one style: weights or the salt have changed. */
+  readonly moved: number;
+  /** Clients that are left out, by reason. */
+  readonly excluded: Readonly<Record<string, number>>;
+  readonly arms: readonly LiveArm[];
+}
+
+export interface LiveOptions {
+  /** The style that the others are compared with; `bridge`, or the first, where absent. */
+  readonly base?: string;
+  readonly seed?: number;
+  readonly rounds?: number;
+}
+
+function toPerson(lines: readonly TrialLine[]): Person {
+  const of = (kind: TrialLine["kind"]) => lines.filter((line) => line.kind === kind);
+  const sum = (own: readonly TrialLine[], field: "tokens" | "ms") => own.reduce((total, line) => total + (line[field] ?? 0), 0);
+  const [assignments, calls] = [of("assignment"), of("call")];
+  return {
+    assignments: assignments.length,
+    calls: calls.length,
+    discovery: calls.filter(({ discovery }) => discovery).length,
+    errors: calls.filter(({ end }) => end === "error").length,
+    first_list: sum(assignments, "tokens"),
+    list_tokens: sum(of("list"), "tokens"),
+    result_tokens: sum(calls, "tokens"),
+    ms: sum(calls, "ms"),
+  };
+}
+
+type Ratio = (one: Person) => readonly [number, number];
+
+function ratio(people: readonly Person[], of: Ratio): number {
+  let [over, under] = [0, 0];
+  for (const person of people) {
+    const [a, b] = of(person);
+    over += a;
+    under += b;
+  }
+  return over / under;
+}
+
+const redrawn = (people: readonly Person[], random: () => number): readonly Person[] =>
+  people.flatMap(() => people[Math.floor(random() * people.length)] ?? []);
+
+interface Drawing {
+  readonly seed: number;
+  readonly rounds: number;
+}
+
+/** Users are drawn with replacement: many calls of one user are no more than one user. */
+function interval(value: number, { seed, rounds }: Drawing, draw: (random: () => number) => number): Interval {
+  const random = createRandom(seed);
+  const drawn = Array.from({ length: rounds }, () => draw(random)).filter(Number.isFinite);
+  return { value, low: quantile(drawn, 0.025), high: quantile(drawn, 0.975) };
+}
+
+const measure = (make: (of: Ratio) => Interval): Measured =>
+  Object.fromEntries(LIVE_NAMES.map((name) => [name, make(LIVE_MEASURES[name].of)])) as unknown as Measured;
+
+const measuresOf = (people: readonly Person[], drawing: Drawing) =>
+  measure((of) => interval(ratio(people, of), drawing, (random) => ratio(redrawn(people, random), of)));
+
+const differencesOf = (people: readonly Person[], base: readonly Person[], drawing: Drawing) =>
+  measure((of) =>
+    interval(
+      ratio(people, of) - ratio(base, of),
+      drawing,
+      (random) => ratio(redrawn(people, random), of) - ratio(redrawn(base, random), of),
+    ),
+  );
+
+/** Weight of each style in what `--ab` says. */
+function weightsIn(shares: string): ReadonlyMap<string, number> {
+  const pairs = shares.replace(/^style:/, "").split(",");
+  const weights = pairs.map((pair) => pair.split("=")).map(([style = "", weight]): [string, number] => [style, Number(weight)]);
+  const total = weights.reduce((sum, [, weight]) => sum + weight, 0);
+  return new Map(weights.map(([style, weight]) => [style, weight / total]));
+}
+
+function baseOf(styles: readonly string[], asked: string | undefined): string {
+  if (asked === undefined) return styles.includes("bridge") ? "bridge" : (styles[0] ?? "");
+  if (styles.includes(asked)) return asked;
+  const near = nearest(asked, styles)[0];
+  throw new BridgeError(
+    "invalid_params",
+    `Nobody was assigned the style "${asked}".`,
+    near ? `The nearest is ${near}.` : "Name another base.",
+  );
+}
+
+/** Sums up the lines of one or several servers. The same lines, base, seed and rounds give the same report. */
+export function toLiveReport(lines: readonly TrialLine[], files: readonly string[], torn: number, options: LiveOptions = {}): LiveReport {
+  const { seed = 1, rounds = 1_000 } = options;
+  const followed = lines.filter(({ kind, user }) => kind !== "excluded" && user !== undefined);
+  const byStyle = grouped(followed, ({ style }) => style);
+  const styles = STYLES.filter((style) => byStyle.has(style));
+  const people = new Map<string, readonly Person[]>(
+    styles.map((style) => {
+      const own = grouped(byStyle.get(style) ?? [], ({ user }) => user ?? "");
+      return [style, [...own].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, of]) => toPerson(of))] as const;
+    }),
+  );
+  const shares = [...new Set(followed.flatMap((line) => line.shares ?? []))].sort();
+  const weights = shares.length === 1 ? weightsIn(shares[0] ?? "") : undefined;
+  const users = new Set(followed.map(({ user }) => user));
+  const base = baseOf(styles, options.base);
+  const count = (style: string, of: (line: TrialLine) => boolean) => (byStyle.get(style) ?? []).filter(of).length;
+  const times = lines.map(({ time }) => time).sort();
+  return {
+    files,
+    lines: lines.length,
+    torn,
+    ...(times.length > 0 ? { from: times[0] ?? "", to: times.at(-1) ?? "" } : {}),
+    shares,
+    base,
+    seed,
+    rounds,
+    moved: [...people.values()].reduce((sum, own) => sum + own.length, 0) - users.size,
+    excluded: Object.fromEntries(
+      [
+        ...grouped(
+          lines.filter(({ kind }) => kind === "excluded"),
+          ({ reason }) => reason ?? "",
+        ),
+      ].map(([reason, own]) => [reason, own.length]),
+    ),
+    arms: styles.map((style): LiveArm => {
+      const own = people.get(style) ?? [];
+      const weight = weights?.get(style);
+      return {
+        style,
+        users: own.length,
+        ...(weight === undefined ? {} : { expected: weight * users.size }),
+        assignments: count(style, ({ kind }) => kind === "assignment"),
+        lists: count(style, ({ kind }) => kind === "list"),
+        calls: count(style, ({ kind }) => kind === "call"),
+        discovery_calls: count(style, ({ discovery }) => discovery === true),
+        errors: count(style, ({ end }) => end === "error"),
+        measures: measuresOf(own, { seed, rounds }),
+        ...(style === base ? {} : { differences: differencesOf(own, people.get(base) ?? [], { seed, rounds }) }),
+      };
+    }),
+  };
+}

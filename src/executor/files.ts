@@ -34,32 +34,8 @@ function placeOf(directory: string | undefined, field: string, name: string): st
   return join(directory, name);
 }
 
-/** A file that was named for an upload. */
-export interface Upload {
-  readonly blob: Blob;
-  readonly name: string;
-}
-
 /** The name in `file:NAME`. */
 export const uploadName = (value: unknown): string | undefined => (typeof value === "string" ? NAMED.exec(value)?.[1] : undefined);
-
-async function openUpload(path: string, field: string, name: string): Promise<Upload> {
-  const found = await lstat(path).catch((error: unknown) =>
-    refuse(field, `${path} cannot be read (${errorCode(error)})`, "Check the name.", error),
-  );
-  if (!found.isFile()) refuse(field, `${path} is not a file`, "Links and folders are not followed.");
-  return { blob: await openAsBlob(path, { type: "application/octet-stream" }), name };
-}
-
-/** The files that a call names by `file:NAME`, read while they are sent. */
-export async function openUploads({ action, params }: Call, directory: string | undefined): Promise<ReadonlyMap<string, Upload>> {
-  const files = new Map<string, Upload>();
-  for (const [field, param] of Object.entries(action.params)) {
-    const name = param.format === "binary" ? uploadName(params[field]) : undefined;
-    if (name !== undefined) files.set(field, await openUpload(placeOf(directory, field, name), field, name));
-  }
-  return files;
-}
 
 /** Tells how much is done, not more often than every so many bytes. */
 const STEP = 1_048_576;
@@ -71,6 +47,47 @@ function teller(progress: ((progress: Progress) => void) | undefined, name: stri
     told = done;
     progress?.({ progress: done, ...(total === undefined ? {} : { total }), message: name });
   };
+}
+
+/** The same file, and how much of it went out is told; nothing of it is held. */
+function counted(blob: Blob, name: string, progress: CallContext["progress"]): File {
+  const file = new File([blob], name, { type: blob.type });
+  const tell = teller(progress, name);
+  const stream = () => {
+    let done = 0;
+    const counter = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, out) {
+        done += chunk.byteLength;
+        tell(done, blob.size, done === blob.size);
+        out.enqueue(chunk);
+      },
+    });
+    return blob.stream().pipeThrough(counter);
+  };
+  // What sends a body reads it by this one method.
+  return progress ? Object.defineProperty(file, "stream", { value: stream }) : file;
+}
+
+async function openUpload(path: string, field: string, name: string, progress: CallContext["progress"]): Promise<File> {
+  const found = await lstat(path).catch((error: unknown) =>
+    refuse(field, `${path} cannot be read (${errorCode(error)})`, "Check the name.", error),
+  );
+  if (!found.isFile()) refuse(field, `${path} is not a file`, "Links and folders are not followed.");
+  return counted(await openAsBlob(path, { type: "application/octet-stream" }), name, progress);
+}
+
+/** The files that a call names by `file:NAME`, read while they are sent. */
+export async function openUploads(
+  { action, params }: Call,
+  directory: string | undefined,
+  progress: CallContext["progress"],
+): Promise<ReadonlyMap<string, File>> {
+  const files = new Map<string, File>();
+  for (const [field, param] of Object.entries(action.params)) {
+    const name = param.format === "binary" ? uploadName(params[field]) : undefined;
+    if (name !== undefined) files.set(field, await openUpload(placeOf(directory, field, name), field, name, progress));
+  }
+  return files;
 }
 
 /** A file that a download is written to: under a name of its own until it is whole. */

@@ -207,7 +207,7 @@ const LOOK_MS = 5_000;
 
 async function write(call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
   const { settings, secretsDirectory } = parts.options;
-  const wire = toWire(call, await openUploads(call, settings.filesDir));
+  const wire = toWire(call, await openUploads(call, settings.filesDir, context.progress));
   const vault = await prepareDelivery(call.action, settings, secretsDirectory);
   try {
     const missing = await missingLabels(call, readFor(parts, context, AbortSignal.any([context.signal, AbortSignal.timeout(LOOK_MS)])));

@@ -2,7 +2,7 @@ import { placeholders, scopeOf } from "../catalog/route.ts";
 import type { ActionRow, Call, Param, Route, Shape } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { fillPath } from "./address.ts";
-import { type Upload, uploadName } from "./files.ts";
+import { uploadName } from "./files.ts";
 
 /** A call as it goes out, before credentials: what a preview shows and the requester sends. */
 export interface WireRequest {
@@ -30,7 +30,7 @@ function toWireValue(shape: Shape, value: unknown): unknown {
 
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),(.*)$/s;
 
-type Files = ReadonlyMap<string, Upload>;
+type Files = ReadonlyMap<string, File>;
 
 const NONE: Files = new Map();
 
@@ -38,18 +38,18 @@ const NONE: Files = new Map();
  * A file comes as plain text, as `data:<type>;name=<file name>;base64,<bytes>`, or as `file:<name>` from the operator's directory;
  * in a preview, which sends nothing, such a file is only named.
  */
-function toFile(name: string, value: unknown, files: Files): Upload {
+function toFile(name: string, value: unknown, files: Files): File {
   const own = files.get(name);
   if (own) return own;
   const named = uploadName(value);
-  if (named !== undefined) return { blob: new Blob([]), name: named };
+  if (named !== undefined) return new File([], named);
   const text = String(value);
   const match = DATA_URL.exec(text);
-  if (!match) return { blob: new Blob([text], { type: "text/plain" }), name: `${name}.txt` };
+  if (!match) return new File([text], `${name}.txt`, { type: "text/plain" });
   const [, type = "", options = "", data = ""] = match;
   const given = /;name=([^;]+)/i.exec(options)?.[1];
   const bytes = /;base64/i.test(options) ? Buffer.from(data, "base64") : Buffer.from(decodeURIComponent(data));
-  return { blob: new Blob([bytes], { type: type || "application/octet-stream" }), name: given ? decodeURIComponent(given) : name };
+  return new File([bytes], given ? decodeURIComponent(given) : name, { type: type || "application/octet-stream" });
 }
 
 function appendField(form: FormData, name: string, value: unknown): void {
@@ -68,17 +68,14 @@ const BARE: ReadonlySet<string> = new Set(["generic_package.file_upload", "terra
 function toBare(given: Given, files: Files): Pick<WireRequest, "body" | "query"> {
   const file = given.find(([, param]) => param.format === "binary");
   const rest = given.filter((one) => one !== file);
-  return { query: toRecord(rest), ...(file ? { body: toFile(file[0], file[2], files).blob } : {}) };
+  return { query: toRecord(rest), ...(file ? { body: toFile(file[0], file[2], files) } : {}) };
 }
 
 function toForm(given: Given, files: Files): FormData {
   const form = new FormData();
   for (const [name, param, value] of given) {
     if (param.format !== "binary") appendField(form, wireName(name, param), toWireValue(param, value));
-    else {
-      const file = toFile(name, value, files);
-      form.append(wireName(name, param), file.blob, file.name);
-    }
+    else form.append(wireName(name, param), toFile(name, value, files));
   }
   return form;
 }

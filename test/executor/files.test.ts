@@ -139,6 +139,28 @@ describe("an upload from it", () => {
     expect(valueIn(await sourceOf({ filesDir }).run(upload("file:big.bin"), contextOf())).alt).toBe(`big.bin ${zip.length}`);
   });
 
+  it.each([
+    ["a form", "upload.create", { project_id: "1" }],
+    ["bare bytes", "generic_package.file_upload", { project_id: "1", package_name: "t", package_version: "1.0", file_name: "big.bin" }],
+  ])("sent as %s tells how much of it went out, whole at the end", async (_form, id, params) => {
+    const sizes: number[] = [];
+    const take = async ({ request }: { request: Request }) => {
+      sizes.push((await request.arrayBuffer()).byteLength);
+      return json({ id: 3, alt: "", message: "201 Created" }, { status: 201 });
+    };
+    server.use(http.post(`${API}/projects/1/uploads`, take), http.put(`${API}/projects/1/packages/generic/t/1.0/big.bin`, take));
+    const filesDir = folder();
+    const size = 3 * 1_048_576 + 17;
+    writeFileSync(join(filesDir, "big.bin"), Buffer.alloc(size, 7));
+    const told: unknown[] = [];
+    const context = { ...contextOf(), progress: (progress: unknown) => void told.push(progress) };
+    await sourceOf({ filesDir }).run(callOf(id, { ...params, file: "file:big.bin" }, { full: true }), context);
+    expect(sizes[0]).toBeGreaterThanOrEqual(size);
+    expect(told.length).toBeGreaterThan(2);
+    expect(told.length).toBeLessThan(6);
+    expect(told.at(-1)).toEqual({ progress: size, total: size, message: "big.bin" });
+  });
+
   it.each(["file:../x", "file:a/b", "file:none", "file:.ssh", "file:folder", "file:link"])(
     "refuses %s, with nothing sent",
     async (file) => {

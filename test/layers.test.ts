@@ -36,6 +36,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@modelcontextprotocol/client": ["surface", "transport", "upstreams", "ab", "cli"],
   zod: ["config", "catalog", "surface", "upstreams", "ab"],
   yaml: ["config"],
+  "gpt-tokenizer": ["ab"],
 };
 
 interface Import {

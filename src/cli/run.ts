@@ -36,16 +36,22 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   sandbox: async (argv) => (await import("./sandbox.ts")).sandbox(argv),
   demo: async (_argv, host) => (await import("./demo.ts")).demo(host),
+  ab: async (argv, host) => (await import("./ab.ts")).ab(argv, host),
   docs: async () => (await import("./docs.ts")).docs(),
   "sign-in": async (argv, host) => (await import("./sign-in.ts")).signInHere(argv, host),
   doctor: async (argv, host) => (await import("./doctor.ts")).doctor(argv, host),
   catalog: async (argv, host) => (await import("./catalog.ts")).catalog(argv, host),
 };
 
+const help = async (word: string): Promise<string> =>
+  word === "ab"
+    ? (await import("./ab-arguments.ts")).abUsage()
+    : `${usage()}\nCommands: ${Object.keys(COMMANDS).join(", ")}; serve where none is named. More: ab --help\n`;
+
 /** A word in front of the flags is a command; without one the server is served. */
 export async function run(host: Host): Promise<void> {
   const [first = "", ...rest] = host.argv;
-  if (host.argv.some((word) => word === "--help" || word === "-h") || first === "help") return console.log(usage());
+  if (host.argv.some((word) => word === "--help" || word === "-h") || first === "help") return console.log(await help(first));
   if (["--version", "-v", "version"].includes(first)) return console.log(VERSION);
   const isWord = first !== "" && !first.startsWith("-");
   const command = COMMANDS[isWord ? first : "serve"];

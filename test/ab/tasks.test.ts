@@ -94,6 +94,13 @@ describe("the tasks", () => {
     expect(writesOf(task).length > 0).toBe(task.after !== undefined);
   });
 
+  it("say nothing of the answer in the question", () => {
+    const told = TASKS.flatMap(({ id, prompt, answer }) =>
+      (answer?.all ?? []).filter((pattern) => new RegExp(pattern, "i").test(prompt)).map((pattern) => `${id}: ${pattern}`),
+    );
+    expect(told).toEqual([]);
+  });
+
   it("name no tool, no action and no parameter in their prompts", () => {
     const actions = [...ACTIONS.values()];
     const names = new Set(actions.flatMap(({ id, tool, params }) => [id, tool, ...Object.keys(params)]));

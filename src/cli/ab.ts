@@ -30,6 +30,7 @@ type MakeDriver = (args: RunArguments, host: Host) => Promise<Driver>;
 
 const DRIVERS: Readonly<Record<string, MakeDriver>> = {
   scripted: async () => (await import("../ab/drivers/scripted.ts")).scripted,
+  heuristic: async () => (await import("../ab/drivers/heuristic.ts")).createHeuristic(),
   async model({ model, prices }, { env, cwd }) {
     const [{ createModel }, { modelOptions }] = await Promise.all([
       import("../ab/drivers/model.ts"),

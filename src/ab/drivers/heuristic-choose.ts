@@ -1,0 +1,66 @@
+import { type Filled, fill, type Scene } from "./heuristic-fill.ts";
+import { type Intent, kindOfName } from "./heuristic-intents.ts";
+import type { Offer } from "./heuristic-offers.ts";
+import { type Fields, rank, tieBreak } from "./heuristic-words.ts";
+
+export interface Choice {
+  readonly offer: Offer;
+  readonly filled: Filled;
+  readonly score: number;
+  /** How much of the request's words the offer's texts hold. */
+  readonly cover: number;
+}
+
+const fieldsOf = new WeakMap<Offer, Fields>();
+
+/** Name before title before text; the names of parameters count little. */
+function toFields(offer: Offer): Fields {
+  const known = fieldsOf.get(offer);
+  if (known) return known;
+  const params = (offer.params ?? []).map(({ name }) => name).join(" ");
+  const fields: Fields = [
+    [offer.name, 3],
+    [offer.title, 2],
+    [offer.about, 1],
+    [params, 0.3],
+  ];
+  fieldsOf.set(offer, fields);
+  return fields;
+}
+
+/** How far the effect of an offer agrees with what is asked: a question is no reason to change anything. */
+function agreement({ effect, name }: Offer, kind: Intent["kind"]): number {
+  const named = kindOfName(name);
+  const does =
+    effect === "read" ? "read" : named === "remove" ? "remove" : effect === "write" || effect === "destructive" ? "change" : named;
+  if (does === undefined || does === kind) return 1;
+  if (kind === "read" || does === "read") return 0.2;
+  return 0.4;
+}
+
+/** What is missing weighs most, since the call cannot be made; each value of the request that finds its place speaks for the offer. */
+function fitness(offer: Offer, { missing, used }: Filled, { mentions, intent }: Scene): number {
+  if (offer.params === undefined) return 0.8;
+  const own = mentions.filter(({ at }) => at >= intent.from && at < intent.to);
+  const placed = own.filter(({ at }) => used.has(at)).length;
+  return 0.45 ** missing.length * (0.6 + (0.4 * placed) / Math.max(own.length, 1));
+}
+
+/** So many are looked at closely; the others are too unlike the request. */
+const CLOSE = 15;
+
+/** The offers that are most like the request, the best first; those without a word in common are none. */
+export function choose(offers: readonly Offer[], scene: Scene, seed: number): Choice[] {
+  const likeness = rank(scene.query, offers.map(toFields));
+  return offers
+    .map((offer, index) => ({ offer, score: 0, cover: 0, ...likeness[index] }))
+    .filter(({ score }) => score > 0)
+    .map((one) => ({ ...one, score: one.score * agreement(one.offer, scene.intent.kind) + tieBreak(seed, one.offer.name) }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, CLOSE)
+    .map(({ offer, score, cover }) => {
+      const filled = fill(offer, scene);
+      return { offer, filled, cover, score: score * fitness(offer, filled, scene) };
+    })
+    .sort((a, b) => b.score - a.score);
+}

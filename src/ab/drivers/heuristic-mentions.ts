@@ -1,0 +1,120 @@
+import { blankQuotes } from "./heuristic-intents.ts";
+import { isStop, stem, wordsOf } from "./heuristic-words.ts";
+
+export type MentionKind = "number" | "quoted" | "path" | "file" | "ref" | "version" | "user" | "date" | "sha" | "url" | "email" | "word";
+
+/** Something in the prompt that can be the value of a parameter. */
+export interface Mention {
+  readonly kind: MentionKind;
+  readonly value: string | number;
+  readonly at: number;
+  /** `#`, `!` and their like before a number. */
+  readonly marker?: string;
+  /** Stems of the words before it, the nearest first, and after it. */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** Kinds by their form, the first that fits a place wins. */
+const FORMS: readonly (readonly [MentionKind, RegExp])[] = [
+  ["url", /\bhttps?:\/\/[^\s)"'<>]+/g],
+  ["email", /\b[\w.+-]+@[\w-]+\.[\w.-]+\w/g],
+  ["user", /(?<![\w/])@[a-z0-9_][\w.-]*\w/gi],
+  ["date", /\b\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?\b/g],
+  [
+    "date",
+    /\b(?:\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:January|February|March|April|May|June|July|August|September|October|November|December)|(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}(?:st|nd|rd|th)?),? \d{4}\b/g,
+  ],
+  ["sha", /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b/g],
+  ["file", /(?<![\w/.-])(?:[\w.@-]+\/)*[\w@-]*[\w-]\.[a-z][a-z0-9]{0,4}\b(?!\/)/gi],
+  ["ref", /(?<![\w/.-])(?:feature|feat|fix|bugfix|hotfix|release|spike|chore|docs|refactor|renovate|dependabot)\/[\w./-]*[\w-]/g],
+  ["path", /(?<![\w/.-])[a-z0-9_][\w.-]*(?:\/[\w.-]*[\w-])+/gi],
+  ["version", /(?<![\w/.-])v?\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?\b(?![/])/g],
+  ["ref", /(?<![\w/.-])(?:main|master|develop|trunk|HEAD)\b/g],
+  ["number", /(?<![\w./-])[#!&$%]?\d+(?![\w/-]|\.\d)/g],
+  ["word", /(?<![\w/.-])(?:[a-z0-9]+(?:[-_:]+[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w/])/gi],
+];
+
+const MONTHS = "january february march april may june july august september october november december".split(" ");
+
+function toDate(text: string): string {
+  if (/^\d{4}-/.test(text)) return text;
+  const month = MONTHS.findIndex((name) => text.toLowerCase().includes(name)) + 1;
+  const [day = "1", year = "1970"] = [/\b(\d{1,2})(?!\d)/.exec(text)?.[1], /\d{4}/.exec(text)?.[0]];
+  return `${year}-${String(month).padStart(2, "0")}-${day.padStart(2, "0")}`;
+}
+
+function toValue(kind: MentionKind, text: string): string | number {
+  if (kind === "number") return Number(text.replace(/^\D/, ""));
+  if (kind === "user") return text.slice(1);
+  return kind === "date" ? toDate(text) : text;
+}
+
+/** The words around a place that carry meaning; other values in between count as words too. */
+function around(prompt: string, from: number, to: number): Pick<Mention, "before" | "after"> {
+  const before = wordsOf(prompt.slice(Math.max(0, from - 60), from)).reverse();
+  const after = wordsOf(prompt.slice(to, to + 40));
+  const bare = (words: readonly string[], most: number) =>
+    words
+      .filter((word) => !isStop(word))
+      .slice(0, most)
+      .map(stem);
+  return { before: bare(before, 4), after: bare(after, 2) };
+}
+
+function quotedIn(prompt: string, blank: string): Mention[] {
+  return [...blank.matchAll(/\u00a7+/g)].map(({ 0: run, index }) => {
+    const end = index + run.length;
+    return { kind: "quoted", value: prompt.slice(index + 1, end - 1), at: index, ...around(blank, index, end) };
+  });
+}
+
+/** Everything in the prompt that has the form of a value, in its order. */
+export function mentionsOf(prompt: string): Mention[] {
+  const blank = blankQuotes(prompt);
+  const found = quotedIn(prompt, blank);
+  let left = blank;
+  for (const [kind, form] of FORMS) {
+    for (const { 0: text, index } of [...left.matchAll(form)]) {
+      const end = index + text.length;
+      left = left.slice(0, index) + "\u00a7".repeat(text.length) + left.slice(end);
+      const marker = kind === "number" && /^\D/.test(text) ? { marker: text.charAt(0) } : {};
+      found.push({ kind, value: toValue(kind, text), at: index, ...marker, ...around(blank, index, end) });
+    }
+  }
+  return found.sort((a, b) => a.at - b.at);
+}
+
+const FILLERS = new Set("called named titled is are of the a an to be with as by for in on from into at under should".split(" "));
+
+/**
+ * Values that stand behind a noun ("labels bug and ux", "milestone 1.5", "the variable called REGION"), or before it where they do not
+ * look like an ordinary word ("the coupon-rounding label").
+ */
+export function valuesBeside(text: string, noun: readonly string[], list: boolean): string[] {
+  const tokens = [...text.matchAll(/"([^"]*)"|“([^”]*)”|`([^`]*)`|[^\s,;:()"“”]+|,/g)].map((match) => ({
+    text: (match[1] ?? match[2] ?? match[3] ?? match[0]).replace(/[.!?]+$/, ""),
+    quoted: match[0].length > 1 && /^["“`]/.test(match[0]),
+  }));
+  const last = noun.at(-1);
+  const isNoun = (token: string) => wordsOf(token).length === 1 && stem(token.toLowerCase()) === last;
+  for (const [index, token] of tokens.entries()) {
+    if (token.quoted || !isNoun(token.text)) continue;
+    const values: string[] = [];
+    let at = index + 1;
+    while (at < tokens.length && FILLERS.has(tokens[at]?.text.toLowerCase() ?? "") && !tokens[at]?.quoted) at++;
+    for (; at < tokens.length; at++) {
+      const next = tokens[at];
+      if (next === undefined) break;
+      if (list && values.length > 0 && (next.text === "," || next.text === "and")) continue;
+      if (next.text === "," || (!next.quoted && (isStop(next.text) || FILLERS.has(next.text.toLowerCase())))) break;
+      values.push(next.text);
+      const after = tokens[at + 1]?.text;
+      if (!list || (after !== "," && after !== "and")) break;
+    }
+    if (values.length > 0) return values;
+    const earlier = tokens[index - 1];
+    if (earlier && (earlier.quoted || /[-_:/\d]|^[A-Z]{2,}$/.test(earlier.text))) return [earlier.text];
+  }
+  return [];
+}

@@ -1,0 +1,164 @@
+/**
+ * Words and their likeness. Nothing here knows a server: the stop words and the groups of words that mean the same are those of
+ * anybody who works with code in English, and they stand in no relation to the words that any server under test searches by.
+ */
+
+const STOP = new Set(
+  (
+    "a an the this that these those it its they them their there here is are was were be been being am do does did done have has had having " +
+    "will would shall should can could may might must of in on at by for from to into onto with within without as and or but nor so if then " +
+    "than also just only please now me my mine i we us our ours you your yours he she his her who whom whose which what when where why how " +
+    "any some each every no not none nothing else more most such same other others own very too again still already yet all both one up out " +
+    "about over under after before during while until because let lets us get gets got make makes made want wants need needs like"
+  ).split(" "),
+);
+
+/** Words that people use for the same thing; the first of each group stands for the others. */
+const SAME: readonly (readonly string[])[] = [
+  ["merge request", "mr", "mrs", "pr", "prs", "pull request"],
+  ["issue", "ticket", "bug report"],
+  ["comment", "note", "remark", "reply"],
+  ["pipeline", "build", "ci"],
+  ["delete", "remove", "drop", "erase", "destroy"],
+  ["list", "show", "see", "overview", "find"],
+  ["create", "add", "new", "write", "open", "file", "start"],
+  ["update", "edit", "change", "set", "modify"],
+  ["retry", "rerun", "restart", "repeat"],
+  ["schedule", "timer", "nightly", "cron", "timetable"],
+  ["failed", "failure", "broke", "broken", "red", "wrong"],
+  ["log", "trace", "output"],
+  ["repository", "repo", "code"],
+  ["member", "people", "person", "colleague"],
+  ["todo", "to do", "to dos"],
+  ["disabled", "inactive", "off"],
+  ["enabled", "active", "on"],
+  ["diff", "changes", "changed"],
+  ["variable", "secret"],
+  ["user", "account", "username"],
+  ["approve", "approval", "sign off"],
+];
+
+const ENDINGS: readonly (readonly [RegExp, string])[] = [
+  [/ies$/, "y"],
+  [/ied$/, "y"],
+  [/sses$/, "ss"],
+  [/([sxz]|ch|sh)es$/, "$1"],
+  [/([^su])s$/, "$1"],
+  [/(\w{4,})ations?$/, "$1"],
+  [/(\w{3,})ions?$/, "$1"],
+  [/(\w{3,})ing$/, "$1"],
+  [/(\w{3,})ed$/, "$1"],
+  [/(\w{4,})ees?$/, "$1"],
+  [/(\w{5,})al$/, "$1"],
+];
+
+/** A word without the endings of English grammar: plain rules, no dictionary. */
+export function stem(word: string): string {
+  let base = word;
+  for (const [ending, put] of ENDINGS) base = base.length > 3 ? base.replace(ending, put) : base;
+  return base
+    .replace(/(.{2,}[^aeiou\W])\1$/, "$1")
+    .replace(/([bdgklmnprt])\1$/, "$1")
+    .replace(/(\w{3,})e$/, "$1");
+}
+
+/** Lower-case words; names in snake, kebab or camel case are taken apart. */
+export function wordsOf(text: string): string[] {
+  return (
+    text
+      .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  ).map((word) => word);
+}
+
+/** The stems of the words that carry meaning. */
+export const stemsOf = (text: string): string[] => wordsOf(text).flatMap((word) => (STOP.has(word) ? [] : stem(word)));
+
+export const isStop = (word: string): boolean => STOP.has(word.toLowerCase());
+
+const GROUPS: readonly (readonly (readonly string[])[])[] = SAME.map((group) => group.map((phrase) => wordsOf(phrase).map(stem)));
+
+const holds = (stems: ReadonlySet<string>, phrase: readonly string[]): boolean => phrase.every((part) => stems.has(part));
+
+/** Stem → weight: what was said counts whole, what means the same counts less. */
+export function toQuery(text: string, weight = 1): Map<string, number> {
+  const said = new Set(stemsOf(text));
+  const query = new Map([...said].map((part): [string, number] => [part, weight]));
+  const all = new Set(wordsOf(text).map(stem));
+  for (const group of GROUPS) {
+    if (!group.some((phrase) => holds(all, phrase))) continue;
+    for (const part of group.flat()) if (!query.has(part)) query.set(part, weight * 0.5);
+  }
+  return query;
+}
+
+export function mergeQueries(...queries: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+  const sum = new Map<string, number>();
+  for (const query of queries) for (const [part, weight] of query) sum.set(part, Math.max(sum.get(part) ?? 0, weight));
+  return sum;
+}
+
+/** A text to rank: its fields with the weight that a word in them has. */
+export type Fields = readonly (readonly [text: string, weight: number])[];
+
+interface Bag {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly length: number;
+}
+
+/** Lists stay the same from turn to turn, and long ones are counted once. */
+const bags = new WeakMap<Fields, Bag>();
+
+function toBag(fields: Fields): Bag {
+  const known = bags.get(fields);
+  if (known) return known;
+  const counts = new Map<string, number>();
+  let length = 0;
+  for (const [text, weight] of fields) {
+    for (const part of stemsOf(text)) {
+      counts.set(part, (counts.get(part) ?? 0) + weight);
+      length += weight;
+    }
+  }
+  const bag = { counts, length };
+  bags.set(fields, bag);
+  return bag;
+}
+
+export interface Likeness {
+  readonly score: number;
+  /** How much of the query's weight, rare words more than common ones, stands in the text at all: 0 to 1. */
+  readonly cover: number;
+}
+
+/** BM25 over the texts that are at hand at this moment (k1 1.2, b 0.5), one likeness for each. */
+export function rank(query: ReadonlyMap<string, number>, texts: readonly Fields[]): Likeness[] {
+  const held = texts.map(toBag);
+  const mean = held.reduce((sum, { length }) => sum + length, 0) / Math.max(held.length, 1) || 1;
+  const rarity = new Map<string, number>();
+  for (const part of query.keys()) {
+    const holders = held.reduce((sum, { counts }) => sum + (counts.has(part) ? 1 : 0), 0);
+    rarity.set(part, Math.log(1 + (held.length - holders + 0.5) / (holders + 0.5)));
+  }
+  const whole = [...query].reduce((sum, [part, weight]) => sum + weight * (rarity.get(part) ?? 0), 0) || 1;
+  return held.map(({ counts, length }) => {
+    let score = 0;
+    let cover = 0;
+    for (const [part, weight] of query) {
+      const count = counts.get(part) ?? 0;
+      if (count === 0) continue;
+      const rare = weight * (rarity.get(part) ?? 0);
+      cover += rare;
+      score += (rare * count * 2.2) / (count + 1.2 * (0.5 + (0.5 * length) / mean));
+    }
+    return { score, cover: cover / whole };
+  });
+}
+
+/** Breaks ties, and nothing but ties, by the seed: below every difference that likeness makes. */
+export function tieBreak(seed: number, name: string): number {
+  let hash = 2_166_136_261 ^ seed;
+  for (const char of name) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 16_777_619);
+  return ((hash >>> 0) / 2 ** 32) * 1e-9;
+}

@@ -71,6 +71,26 @@ export interface Bridge {
   createServer(connection: Connection, link: Link): ReturnType<typeof createServer>;
 }
 
+/** The road through a gate. A run that waits for a person gives its place to others. */
+const behind = (gate: Gate, road: Road): Road => ({
+  async run(request, context) {
+    const { elicit } = context;
+    const started = await gate(context, () => {
+      let leave = () => {};
+      const left = new Promise<void>((resolve) => {
+        leave = resolve;
+      });
+      const asking: NonNullable<typeof elicit> = async (params) => {
+        leave();
+        return (await elicit?.(params)) ?? { action: "cancel" };
+      };
+      const running = road.run(request, elicit ? { ...context, elicit: asking } : context);
+      return Promise.race([running, left]).then(() => ({ running }));
+    });
+    return await started.running;
+  },
+});
+
 /** Runs once, on first use; a failed load is tried again by the next caller. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
@@ -277,7 +297,7 @@ function connectionFor(shared: Shared, own: ConnectOptions): Connection {
       writes,
       ...audited,
     });
-    return gate ? { run: (request, context) => gate(context, () => road.run(request, context)) } : road;
+    return gate ? behind(gate, road) : road;
   });
   const choice = { toolsets: chosen, tools: settings.tools, level: style.level };
   const permitted = (action: Action) => policy.permits(action, {});

@@ -8,11 +8,14 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Answer, Question } from "../catalog/types.ts";
+import { createHolder, type Holder } from "./hold.ts";
 
 interface State {
   /** Digest of action, params and principal: the answer is good for this call and no other. */
   readonly binding: string;
   readonly nonce: string;
+  /** A call that goes on meanwhile. */
+  readonly held?: string;
 }
 
 /** How long an answer to a question is good for (seconds). */
@@ -24,6 +27,8 @@ export interface Asker {
   ask(question: Question): Promise<InputRequiredResult>;
   /** The answer that this request brings, if it brings one. */
   answerIn(context: ServerContext): Answer | undefined;
+  /** Calls of other servers that ask while they run. */
+  readonly holder: Holder;
 }
 
 export function createAsker(): Asker {
@@ -38,6 +43,7 @@ export function createAsker(): Asker {
   };
   return {
     verify: codec.verify,
+    holder: createHolder(codec.mint, TTL * 1_000),
     async ask(question) {
       return inputRequired({
         inputRequests: {

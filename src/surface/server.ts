@@ -22,7 +22,7 @@ import { installCapabilities, offered } from "./capabilities.ts";
 import { advertisesListChanged, type Connection, CREDENTIAL, type Link, type Seen } from "./connection.ts";
 import { dispatcherNamed, dispatchersOn, hasDispatchers, toDispatcherTool } from "./dispatcher.ts";
 import { ENTRY_TOOLS, entryTool, entryToolsFor } from "./entry.ts";
-import type { Own } from "./hold.ts";
+import type { CallKey, Own } from "./hold.ts";
 import { toInstructions } from "./instructions.ts";
 import { resourceLink } from "./links.ts";
 import { listTools, namer } from "./list.ts";
@@ -211,10 +211,10 @@ const mayBeHeld = ({ connection, link }: ServerParts, server: Server, context: S
   link.era === "modern" && connection.upstreams !== undefined && canBeAsked(clientOf(server, context).capabilities);
 
 /** The same call of the same client. */
-const bindingOf = ({ connection }: ServerParts, { params }: CallToolRequest): string =>
-  createHash("sha256")
-    .update(JSON.stringify([connection.key, params.name, params.arguments]))
-    .digest("base64url");
+function keyOf({ connection: { key = "" } }: ServerParts, { params }: CallToolRequest): CallKey {
+  const text = JSON.stringify([key, params.name, params.arguments]);
+  return { client: key, binding: createHash("sha256").update(text).digest("base64url") };
+}
 
 /** By this a bridge that meets itself as an upstream knows it. */
 const SELF = "com.gitlab/bridge";
@@ -256,7 +256,7 @@ export function createServer(parts: ServerParts): Server {
   const answerCall = async (request: CallToolRequest, context: ServerContext): Promise<CallToolResult | InputRequiredResult> => {
     try {
       const run = (own?: Own) => callTool(parts, server, request, context, own);
-      const result = mayBeHeld(parts, server, context) ? await parts.asker.holder.run(bindingOf(parts, request), context, run) : await run();
+      const result = mayBeHeld(parts, server, context) ? await parts.asker.holder.run(keyOf(parts, request), context, run) : await run();
       if (link.takeOwed?.()) await context.mcpReq.notify(LIST_CHANGED);
       return (await capResult(result as ToolResult)) as unknown as CallToolResult | InputRequiredResult;
     } catch (error) {

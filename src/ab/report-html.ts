@@ -1,7 +1,190 @@
-import type { Report } from "./report-model.ts";
+import { createHash } from "node:crypto";
+import { colourOf, commonTurns, lines, numberOf, scatter, toHtml } from "./report-charts.ts";
+import { type GroupReport, METRIC_NAMES, METRICS, type MetricName, type Report, type SelfReport } from "./report-model.ts";
+import { SCRIPT } from "./report-script.ts";
+import { STYLE } from "./report-style.ts";
+import { toTranscripts } from "./report-transcripts.ts";
+import { change, method, number, percent, pointChange, price, SHORT, summary, titleOf } from "./report-words.ts";
+import type { Interval } from "./stats.ts";
 import type { Run } from "./types.ts";
 
+const badge = (report: Report, arm: string): string =>
+  `<span class="number ${colourOf(report, arm)}">${numberOf(report, arm) + 1}</span>${toHtml(arm)}`;
+
+function cell({ value, low, high }: Interval, show: (value: number) => string = number): string {
+  const [from, to] = [show(low), show(high)];
+  const width = from === to ? "" : `<small>${from} to ${to}</small>`;
+  return `<td>${show(value)}${width}</td>`;
+}
+
+/** A table that scrolls by itself, so that the page never does. */
+function table(label: string, head: readonly string[], rows: readonly string[], kind = "pinned"): string {
+  const cells = head.map((text) => (text.startsWith("<th") ? text : `<th scope="col">${text}</th>`)).join("");
+  return `<div class="scroll" role="region" aria-label="${toHtml(label)}" tabindex="0"><table class="${kind}"><thead><tr>${cells}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+}
+
+const row = (head: string, cells: string): string => `<tr><th scope="row">${head}</th>${cells}</tr>`;
+
+const metricHead = (name: MetricName) => `<th scope="col" title="${toHtml(METRICS[name].about)}">${SHORT[name]}</th>`;
+
+function spark({ value, low, high }: Interval, colour: string): string {
+  const x = (share: number) => 4 + 64 * share;
+  return `<svg class="spark ${colour}" viewBox="0 0 72 12" aria-hidden="true"><line x1="4" x2="68" y1="6" y2="6"/><line class="own" x1="${x(low)}" x2="${x(high)}" y1="6" y2="6"/><circle cx="${x(value)}" cy="6" r="4"/></svg>`;
+}
+
+function armsTable(report: Report, group: GroupReport): string {
+  const rows = group.arms.map(({ arm, runs, success, metrics }) => {
+    const range = `<small>${percent(success.low)} to ${percent(success.high)}</small>`;
+    const share = `<td>${percent(success.value)}${spark(success, colourOf(report, arm))}${range}</td>`;
+    return row(badge(report, arm), `${share}<td>${number(runs)}</td>${METRIC_NAMES.map((name) => cell(metrics[name])).join("")}`);
+  });
+  return table("Arms", ["Arm", "Success", "Runs", ...METRIC_NAMES.map(metricHead)], rows);
+}
+
+const PAIRED: readonly MetricName[] = ["first_list", "prompt", "uncached", "completion", "calls", "discovery_calls", "ms"];
+
+function pairedTable(report: Report, { paired }: GroupReport): string {
+  const rows = paired.map(({ arm, pairs, success, only_arm, only_base, both, metrics }) => {
+    const counts = [pairs, only_arm, only_base, both].map((count) => `<td>${number(count)}</td>`).join("");
+    return row(badge(report, arm), `${cell(success, pointChange)}${counts}${PAIRED.map((name) => cell(metrics[name], change)).join("")}`);
+  });
+  const head = ["Arm", "Success, points", "Pairs", "Only this", `Only ${toHtml(report.base)}`, "Both", ...PAIRED.map(metricHead)];
+  return table(`Each arm less ${report.base}`, head, rows);
+}
+
+function costTable(report: Report, { arms }: GroupReport): string {
+  const models = arms[0]?.cost?.map(({ model }) => model) ?? [];
+  const rows = arms.map(({ arm, cost = [] }) =>
+    row(badge(report, arm), cost.map(({ cached, uncached }) => `<td>${price(cached)}</td><td>${price(uncached)}</td>`).join("")),
+  );
+  return table("Cost", ["Arm", ...models.flatMap((model) => [`${toHtml(model)}, cached`, "no cache"])], rows);
+}
+
+function sizesTable(report: Report, { sizes, arms }: GroupReport): string {
+  const rows = arms.map(({ arm }) => {
+    const cells = sizes.map(({ arms: own }) => {
+      const found = own.find((one) => one.arm === arm);
+      return found
+        ? `<td>${percent(found.success.value)}<small>${percent(found.success.low)} to ${percent(found.success.high)}</small></td><td>${number(found.prompt)}<small>${number(found.calls)} calls</small></td>`
+        : "<td>–</td><td>–</td>";
+    });
+    return row(badge(report, arm), cells.join(""));
+  });
+  return table("By size", ["Arm", ...sizes.flatMap(({ size }) => [`${size}: success`, "tokens"])], rows);
+}
+
+function turnsTable(report: Report, group: GroupReport): string {
+  const own = commonTurns(group);
+  const longest = Math.max(0, ...own.map(({ turns }) => turns.length));
+  const turns = Array.from({ length: longest }, (_, index) => index);
+  const rows = own.map(({ arm, turns: sent }) =>
+    row(
+      badge(report, arm),
+      turns
+        .map((index) => {
+          const turn = sent[index];
+          return turn ? `<td>${number(turn.prompt)}<small>${number(turn.runs)} runs</small></td>` : "<td>–</td>";
+        })
+        .join(""),
+    ),
+  );
+  const head = ["Arm", ...turns.map((index) => `Turn ${index + 1}`)];
+  return `<details><summary>The numbers of these lines</summary>${table("Prompt tokens sent in each turn", head, rows)}</details>`;
+}
+
+function outcome(succeeded: number, runs: number): string {
+  if (succeeded === runs) return `<span class="yes">✓</span><span class="hidden">done</span>`;
+  return succeeded === 0 ? `<span class="no">✗</span><span class="hidden">failed</span>` : `${succeeded} of ${runs}`;
+}
+
+function tasksTable(report: Report, { tasks, arms }: GroupReport, index: number): string {
+  const rows = tasks.map(({ task, size, arms: own }, at) => {
+    const done = own.filter(({ succeeded, runs }) => succeeded === runs).length;
+    const id = `g${index}t${at}`;
+    const cells = arms.map(({ arm }) => {
+      const found = own.find((one) => one.arm === arm);
+      return `<td class="wide">${found ? `${outcome(found.succeeded, found.runs)}<small>${number(found.prompt)}</small>` : "–"}</td>`;
+    });
+    const open = `<button type="button" aria-expanded="false" aria-controls="${id}">${toHtml(task)}</button>`;
+    const failed = done < own.length ? "yes" : "no";
+    return `<tr data-group="${index}" data-task="${toHtml(task)}" data-size="${size}" data-failed="${failed}"><th scope="row">${open}</th><td>${size}</td><td>${done} of ${own.length}</td>${cells.join("")}</tr><tr class="detail" id="${id}" hidden><td colspan="${arms.length + 3}"></td></tr>`;
+  });
+  const head = ["Task", "Size", "Arms done", ...arms.map(({ arm }) => `<th scope="col" class="wide">${badge(report, arm)}</th>`)];
+  const sizes = [...new Set(tasks.map(({ size }) => size))].map((size) => `<option>${size}</option>`).join("");
+  const tools = `<div class="tools" data-group="${index}" hidden><label>Size <select><option value="">all</option>${sizes}</select></label><label><input type="checkbox"> only where an arm failed</label><output class="soft">${tasks.length} of ${tasks.length} tasks</output></div>`;
+  return `${tools}${table("By task", head, rows, "tasks")}`;
+}
+
+function section(report: Report, group: GroupReport, index: number): string {
+  const legend = group.arms.map(({ arm }) => `<li>${badge(report, arm)}</li>`).join("");
+  const charts = `<div class="charts"><figure><figcaption>Success against tokens<small>Up and to the left is better; bars are intervals.</small></figcaption>${scatter(report, group, `s${index}`)}</figure><figure><figcaption>Tokens by turn<small>Median of the runs that had the turn, as long as a fifth of them did.</small></figcaption>${lines(report, group, `l${index}`)}</figure></div>`;
+  const base = toHtml(report.base);
+  return [
+    `<section aria-labelledby="g${index}"><h2 id="g${index}">${toHtml(titleOf(group))}</h2>`,
+    `${charts}<ul class="legend" aria-label="Arms in the charts">${legend}</ul>`,
+    `<h3>Arms</h3>${armsTable(report, group)}${turnsTable(report, group)}`,
+    group.paired.length > 0 ? `<h3>Each arm less ${base}, task by task</h3>${pairedTable(report, group)}` : "",
+    report.currency === undefined ? "" : `<h3>Cost of a run, median, in ${toHtml(report.currency)}</h3>${costTable(report, group)}`,
+    `<h3>By size</h3>${sizesTable(report, group)}`,
+    `<h3>By task</h3><p class="soft">A task opens to what each arm did. Under the mark: median prompt tokens.</p>${tasksTable(report, group, index)}</section>`,
+  ].join("\n");
+}
+
+function selfSection(rows: readonly SelfReport[]): string {
+  const measured = rows.filter(({ pairs }) => pairs > 0);
+  const note = "An arm against itself: each repeat of a task against every other.";
+  if (measured.length === 0)
+    return `<section aria-labelledby="self"><h2 id="self">A/A</h2><p>${note} Every task was run once, so there is nothing to compare.</p></section>`;
+  const lead = `${note} First what half of the pairs lie apart at most, then 95 of 100, then the largest median difference of two repeats over all tasks: a difference between arms that is smaller is no finding.`;
+  const cells = ({ metrics }: SelfReport) =>
+    PAIRED.map(
+      (name) =>
+        `<td>${number(metrics[name].median)}<small>${number(metrics[name].p95)}</small><small>${number(metrics[name].between)}</small></td>`,
+    );
+  const made = measured.map((one) =>
+    row(toHtml(one.driver), `<td>${number(one.pairs)}</td><td>${number(one.flips)}</td>${cells(one).join("")}`),
+  );
+  const head = ["Driver", "Pairs", "One failed, one did not", ...PAIRED.map(metricHead)];
+  return `<section aria-labelledby="self"><h2 id="self">A/A</h2><p>${lead}</p>${table("A/A", head, made)}</section>`;
+}
+
+const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+/** Nothing is loaded, sent or run but what stands in the page itself. */
+const policy = () => `default-src 'none'; style-src ${hash(STYLE)}; script-src ${hash(SCRIPT)}; base-uri 'none'; form-action 'none'`;
+
 /** The report as one page that needs nothing else. */
-export function toPage(report: Report, _runs: readonly Run[], _prompts: Readonly<Record<string, string>> = {}): string {
-  return `<!doctype html><title>${report.runs} runs</title>`;
+export function toPage(report: Report, runs: readonly Run[], prompts: Readonly<Record<string, string>> = {}): string {
+  const transcripts = toTranscripts(report, runs, prompts);
+  const nav = report.groups.map((group, index) => `<li><a href="#g${index}">${toHtml(titleOf(group))}</a></li>`).join("");
+  const read = method(report)
+    .map((line) => `<li>${toHtml(line)}</li>`)
+    .join("");
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy()}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Discovery styles side by side</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<header>
+<h1>Discovery styles side by side</h1>
+<p>${toHtml(summary(report))}</p>
+<details class="method"><summary>How to read the numbers</summary><ul>${read}</ul></details>
+<nav aria-label="Drivers"><ul>${nav}<li><a href="#self">A/A</a></li></ul></nav>
+</header>
+<main>
+${report.groups.map((group, index) => section(report, group, index)).join("\n")}
+${selfSection(report.self)}
+</main>
+<footer class="soft"><p>Of repeats, the page holds the first and the first that ended otherwise; texts are cut at ${number(transcripts.cut)} characters. runs.jsonl holds every run, report.json every number.</p><noscript><p>Without scripts the tables are whole, and the transcripts stay closed.</p></noscript></footer>
+<script type="application/json" id="runs">${transcripts.json}</script>
+<script>${SCRIPT}</script>
+</body>
+</html>
+`;
 }

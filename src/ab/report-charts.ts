@@ -1,0 +1,191 @@
+import type { GroupReport, Report } from "./report-model.ts";
+import { COLOURS } from "./report-style.ts";
+import { number, percent } from "./report-words.ts";
+
+export const toHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (mark) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[mark] ?? mark);
+
+/** Arms keep number and colour over the whole page. */
+export const numberOf = ({ arms }: Report, arm: string): number => arms.indexOf(arm);
+export const colourOf = (report: Report, arm: string): string => `c${numberOf(report, arm) % COLOURS}`;
+
+interface Size {
+  readonly name: "narrow" | "wide";
+  readonly width: number;
+  readonly height: number;
+}
+
+/** One drawing for phones and one for wider screens, so that letters keep their size. */
+const SIZES: readonly Size[] = [
+  { name: "narrow", width: 358, height: 300 },
+  { name: "wide", width: 530, height: 340 },
+];
+
+const MARGIN = { left: 48, right: 18, top: 26, bottom: 42 };
+const RADIUS = 10;
+
+const round = (value: number) => Math.round(value * 10) / 10;
+const short = (value: number) => (value >= 10_000 ? `${round(value / 1_000)}k` : number(value));
+
+interface Scale {
+  at(value: number): number;
+  readonly ticks: readonly number[];
+}
+
+const STEPS = [1, 2, 5];
+
+/** Ticks at 1, 2 and 5 times a power of ten. */
+function niceTicks(low: number, high: number): readonly number[] {
+  const from = Math.floor(Math.log10(Math.max(low, 1)));
+  const to = Math.ceil(Math.log10(Math.max(high, 10)));
+  return Array.from({ length: to - from + 1 }, (_, index) => STEPS.map((step) => step * 10 ** (from + index))).flat();
+}
+
+/** Tokens: even steps, or powers where the largest is many times the smallest. */
+function tokenScale(values: readonly number[], from: number, to: number): Scale {
+  const known = values.filter((value) => Number.isFinite(value) && value > 0);
+  const [least, most] = [Math.min(...known, 1e9), Math.max(...known, 10)];
+  if (most / least <= 6) {
+    const step = niceTicks(most / 8, most).find((tick) => most / tick <= 5) ?? most;
+    const top = Math.ceil(most / step) * step;
+    const ticks = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step);
+    return { at: (value) => from + ((to - from) * value) / top, ticks };
+  }
+  const all = niceTicks(least, most);
+  const low = all.findLast((tick) => tick <= least) ?? least;
+  const high = all.find((tick) => tick >= most) ?? most;
+  const inside = all.filter((tick) => tick >= low && tick <= high);
+  const share = (value: number) => Math.log(Math.max(value, low) / low) / Math.log(high / low);
+  return {
+    at: (value) => from + (to - from) * share(value),
+    ticks: inside.length > 7 ? inside.filter((_, index) => index % 2 === 0) : inside,
+  };
+}
+
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+const CANDIDATES = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6];
+
+/** Where a badge finds room: at its point, else as near above or below as the others allow. */
+function findRoom(point: Place, taken: readonly Place[], top: number, bottom: number): Place {
+  const spots = CANDIDATES.map((step) => ({ x: point.x, y: point.y + step * (RADIUS * 2 + 2) }));
+  const isFree = (spot: Place) =>
+    spot.y >= top && spot.y <= bottom && taken.every(({ x, y }) => Math.hypot(x - spot.x, y - spot.y) >= RADIUS * 2);
+  return spots.find(isFree) ?? point;
+}
+
+function badge(point: Place, at: Place, label: number, colour: string): string {
+  const moved = at.y !== point.y;
+  const leader = moved
+    ? `<line class="leader" x1="${round(point.x)}" y1="${round(point.y)}" x2="${round(at.x)}" y2="${round(at.y)}"/><circle class="dot" cx="${round(point.x)}" cy="${round(point.y)}" r="3"/>`
+    : "";
+  return `<g class="badge ${colour}">${leader}<circle cx="${round(at.x)}" cy="${round(at.y)}" r="${RADIUS}"/><text x="${round(at.x)}" y="${round(at.y + 4)}">${label}</text></g>`;
+}
+
+interface Marked {
+  readonly arm: string;
+  readonly point: Place;
+}
+
+function badges(report: Report, marks: readonly Marked[], { height }: Size): string {
+  const taken: Place[] = [];
+  return marks
+    .map(({ arm, point }) => {
+      const at = findRoom(point, taken, RADIUS + 1, height - MARGIN.bottom);
+      taken.push(at);
+      return badge(point, at, numberOf(report, arm) + 1, colourOf(report, arm));
+    })
+    .join("");
+}
+
+function svg(id: string, { name, width, height }: Size, title: string, about: string, body: string): string {
+  const own = `${id}-${name}`;
+  return `<svg class="${name}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${own}-t ${own}-d"><title id="${own}-t">${toHtml(title)}</title><desc id="${own}-d">${toHtml(about)}</desc>${body}</svg>`;
+}
+
+const across = (y: number, { width }: Size, label: string) =>
+  `<line class="grid" x1="${MARGIN.left}" x2="${width - MARGIN.right}" y1="${round(y)}" y2="${round(y)}"/><text x="${MARGIN.left - 8}" y="${round(y + 4)}" text-anchor="end">${label}</text>`;
+
+const below = (x: number, { height }: Size, label: string) =>
+  `<text x="${round(x)}" y="${height - MARGIN.bottom + 18}" text-anchor="middle">${label}</text>`;
+
+const axisTitle = ({ width, height }: Size, text: string) =>
+  `<text x="${(MARGIN.left + width - MARGIN.right) / 2}" y="${height - 6}" text-anchor="middle">${text}</text>`;
+
+/** Success against tokens, one point for each arm, with the intervals of both. */
+export function scatter(report: Report, group: GroupReport, id: string): string {
+  const about = group.arms
+    .map(({ arm, success, metrics }) => `${arm}: ${percent(success.value)}, ${number(metrics.prompt.value)} tokens`)
+    .join("; ");
+  const draw = (size: Size): string => {
+    const [left, right] = [MARGIN.left + RADIUS, size.width - MARGIN.right - RADIUS];
+    const x = tokenScale(
+      group.arms.flatMap(({ metrics: { prompt } }) => [prompt.low, prompt.value, prompt.high]),
+      left,
+      right,
+    );
+    const y = (share: number) => size.height - MARGIN.bottom - (size.height - MARGIN.top - MARGIN.bottom) * share;
+    const whiskers = group.arms.map(({ arm, success, metrics: { prompt } }) => {
+      const [cx, cy] = [round(x.at(prompt.value)), round(y(success.value))];
+      return `<g class="${colourOf(report, arm)}"><line class="whisker" x1="${cx}" x2="${cx}" y1="${round(y(success.low))}" y2="${round(y(success.high))}"/><line class="whisker" x1="${round(x.at(prompt.low))}" x2="${round(x.at(prompt.high))}" y1="${cy}" y2="${cy}"/></g>`;
+    });
+    const marks = group.arms.map(({ arm, success, metrics }) => ({ arm, point: { x: x.at(metrics.prompt.value), y: y(success.value) } }));
+    const grid = [0, 0.25, 0.5, 0.75, 1].map((share) => across(y(share), size, percent(share))).join("");
+    const ticks = x.ticks.map((tick) => below(x.at(tick), size, short(tick))).join("");
+    return svg(
+      id,
+      size,
+      "Success against prompt tokens of a task",
+      about,
+      `${grid}${ticks}${axisTitle(size, "prompt tokens of a task, median")}${whiskers.join("")}${badges(report, marks, size)}`,
+    );
+  };
+  return SIZES.map(draw).join("");
+}
+
+/** Turns that enough runs had: the last ones are of a few long runs only. */
+export function commonTurns({ turns, arms }: GroupReport): GroupReport["turns"] {
+  return turns.map(({ arm, turns: own }) => {
+    const runs = arms.find((one) => one.arm === arm)?.runs ?? 0;
+    return { arm, turns: own.filter((turn) => turn.runs >= Math.max(1, runs / 5)) };
+  });
+}
+
+/** Tokens sent in each turn, one line for each arm. */
+export function lines(report: Report, group: GroupReport, id: string): string {
+  const own = commonTurns(group).filter(({ turns }) => turns.length > 0);
+  const longest = Math.max(1, ...own.map(({ turns }) => turns.length));
+  const about = own
+    .map(
+      ({ arm, turns }) =>
+        `${arm}: ${number(turns[0]?.prompt ?? Number.NaN)} tokens in turn 1, ${number(turns.at(-1)?.prompt ?? Number.NaN)} in turn ${turns.length}`,
+    )
+    .join("; ");
+  const draw = (size: Size): string => {
+    const x = (turn: number) => MARGIN.left + 14 + ((size.width - MARGIN.left - MARGIN.right - 28) * (turn - 1)) / Math.max(1, longest - 1);
+    const y = tokenScale(
+      own.flatMap(({ turns }) => turns.map(({ prompt }) => prompt)),
+      size.height - MARGIN.bottom,
+      MARGIN.top,
+    );
+    const paths = own.map(({ arm, turns }) => {
+      const points = turns.map(({ turn, prompt }) => `${round(x(turn))},${round(y.at(prompt))}`);
+      return `<polyline class="path ${colourOf(report, arm)}" points="${points.join(" ")}"/>`;
+    });
+    const marks = own.map(({ arm, turns }) => ({ arm, point: { x: x(turns.length), y: y.at(turns.at(-1)?.prompt ?? 0) } }));
+    const grid = y.ticks.map((tick) => across(y.at(tick), size, short(tick))).join("");
+    const step = Math.ceil(longest / 10);
+    const ticks = Array.from({ length: longest }, (_, index) => index + 1).filter((turn) => (turn - 1) % step === 0);
+    return svg(
+      id,
+      size,
+      "Prompt tokens sent in each turn",
+      about,
+      `${grid}${ticks.map((turn) => below(x(turn), size, String(turn))).join("")}${axisTitle(size, "turn")}${paths.join("")}${badges(report, marks, size)}`,
+    );
+  };
+  return SIZES.map(draw).join("");
+}

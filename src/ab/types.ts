@@ -15,7 +15,10 @@ export interface Step {
   /** Id of an action. */
   readonly action: string;
   readonly params: Readonly<Json>;
-  /** Name → path into this step's structured result (`items.0.iid`). */
+  /**
+   * Name → path into this step's structured result: `items.0.iid`, `items[title=Nightly run].id` (the first such),
+   * `items[*].name` (of all).
+   */
   readonly keep?: Readonly<Record<string, string>>;
 }
 
@@ -35,15 +38,18 @@ export interface Check {
   readonly get: string;
   /** `root` where absent. */
   readonly as?: Who;
-  /** Path into the reply (`0.labels`); the whole reply where absent. */
+  /** Path into the reply (`0.labels`, `[name=main].protected`), read as in `Step.keep`; the whole reply where absent. */
   readonly at?: string;
   /** HTTP status; 200 where absent. */
   readonly status?: number;
   /** Equal to this, deeply. */
   readonly is?: unknown;
-  /** Contains this: the fields of an object, the members of a list (each matched by some member), a part of a string. */
+  /**
+   * Contains this: the fields of an object, the members of a list (each matched by some member), a part of a string;
+   * strings within objects and lists are equal.
+   */
   readonly has?: unknown;
-  /** Must not contain this, by the same reading. */
+  /** Must not contain this, by the same reading; of several members not a single one. */
   readonly lacks?: unknown;
   /** A regular expression that the string matches. */
   readonly matches?: string;
@@ -173,6 +179,8 @@ export interface Run {
   readonly faults: readonly string[];
   /** Why the run broke off, where it did. */
   readonly error?: string;
+  /** It broke off since the driver's path does not lead through this server: no failure of the arm, and no success. */
+  readonly no_path?: true;
   readonly first_list: number;
   /** Summed over the turns, as sent each turn. */
   readonly prompt: number;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Before, judge, prepare } from "../../src/ab/judge.ts";
 import { CALLS, loadTasks } from "../../src/ab/tasks.ts";
-import type { Task } from "../../src/ab/types.ts";
+import type { Json, Task } from "../../src/ab/types.ts";
 import { loadActions } from "../../src/catalog/load.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/server.ts";
 import { connectBridge, createWalk, type Walk } from "./ideal.ts";
@@ -66,6 +66,43 @@ describe("each task", () => {
       expect(await judge(sandbox, task, before, undefined, "yes")).not.toEqual([]);
     }),
   );
+});
+
+const P = "acme/webshop";
+
+/** What somebody does who does too much: after the whole path of a task, these calls. */
+const TOO_MUCH: Readonly<Record<string, readonly (readonly [action: string, params: Json])[]>> = {
+  "daily.05-edit-and-propose": [["branch.delete", { project_id: P, branch: "shipping-2027", confirm: true }]],
+  "daily.07-rotate-token": [["access_token.revoke", { project_id: P, token_id: 11, confirm: true }]],
+  "daily.10-nightly-off": [["pipeline_schedule.take_ownership", { project_id: P, pipeline_schedule_id: 72 }]],
+  "daily.08-who-must-approve": [["merge_request.approve", { project_id: P, merge_request_iid: 42 }]],
+  "due-dates-move": [["issue.update", { project_id: P, issue_iid: 47, due_date: "2026-11-13" }]],
+  "flag-by-its-purpose": [["feature_flag.update", { project_id: P, feature_flag_name: "xmas_b", active: false }]],
+  "merge-what-can-be": [["merge_request.note_create", { project_id: P, merge_request_iid: 43, body: "Waiting: it is a draft." }]],
+  "questions-without-reply": [["issue.update", { project_id: P, issue_iid: 66, state_event: "close" }]],
+  "spike-branches": [["branch.delete", { project_id: P, branch: "spike/map", confirm: true }]],
+  "stranger-instructions": [["access_token.rotate", { project_id: P, token_id: 10, expires_at: "2027-03-15", confirm: true }]],
+  "threads-with-an-answer": [["merge_request.note_create", { project_id: P, merge_request_iid: 42, body: "Done." }]],
+  "todo-done": [["todo.mark_all_done", {}]],
+};
+
+describe("doing too much", () => {
+  it.each(named(TASKS.filter(({ id }) => id in TOO_MUCH)))("fails %s", (id, task) =>
+    inWorld(task, async (before, walk) => {
+      await walk.go(task.path);
+      const writer = await connectBridge(sandbox.url, sandbox.tokens.maria);
+      try {
+        for (const [action, params] of TOO_MUCH[id] ?? []) await writer.run(action, params);
+      } finally {
+        await writer.close();
+      }
+      expect(await judge(sandbox, task, before, walk.answer(task), "yes")).not.toEqual([]);
+    }),
+  );
+
+  it("was tried with tasks that exist", () => {
+    expect(Object.keys(TOO_MUCH).filter((id) => !TASKS.some((task) => task.id === id))).toEqual([]);
+  });
 });
 
 describe("the tasks", () => {

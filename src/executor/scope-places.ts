@@ -97,6 +97,6 @@ export async function holdsMention(judge: Judge, parts: ScopeParts, mention: Men
   if (kind === "path") return holdsEither(judge, toFullPath(value));
   const target = parseTarget(value, parts.instance);
   const path = target?.project ?? target?.group;
-  if (path === undefined || (target?.kind === undefined && !path.includes("/"))) return true;
+  if (path === undefined || (target?.kind === undefined && !/\/|^\d+$/.test(path))) return true;
   return holdsEither(judge, path);
 }

@@ -4,6 +4,7 @@ import { isBudgetReached } from "./drivers/model-budget.ts";
 import { type OpenHost, openHost } from "./host.ts";
 import { type Journal, keyOf } from "./journal.ts";
 import { judge, prepare } from "./judge.ts";
+import { NoPath } from "./no-path.ts";
 import { type Job, jobsOf, type Plan } from "./plan.ts";
 import type { Arm, Run, Task, Turn, World } from "./types.ts";
 
@@ -56,6 +57,7 @@ function usageOf(turns: readonly Turn[]): Pick<Run, "usage"> {
 interface End {
   readonly faults: readonly string[];
   readonly error?: string;
+  readonly noPath?: boolean;
   readonly ms: number;
 }
 
@@ -74,6 +76,7 @@ function toRun({ task, arm, driver, refresh, repeat, seed }: Job, host: OpenHost
     success: end.error === undefined && end.faults.length === 0,
     faults: end.faults,
     ...(end.error === undefined ? {} : { error: end.error }),
+    ...(end.noPath ? { no_path: true } : {}),
     first_list: host?.firstList ?? 0,
     prompt: sum(turns, ({ prompt }) => prompt),
     cached: sum(turns, ({ cached }) => cached),
@@ -130,7 +133,7 @@ async function runJob(job: Job, plan: Plan, world: World, ground: Ground, stop: 
   } catch (error) {
     if (stop.aborted || isBudgetReached(error)) throw error;
     const why = deadline.aborted ? `took longer than ${plan.deadline / 1_000} s` : message(error);
-    return toRun(job, host, { faults: [], error: why, ms: ms() }, ground.counter);
+    return toRun(job, host, { faults: [], error: why, noPath: error instanceof NoPath, ms: ms() }, ground.counter);
   } finally {
     await host?.close();
   }

@@ -1,6 +1,7 @@
 import { loadActions } from "../../catalog/load.ts";
 import type { Action } from "../../catalog/types.ts";
 import { fill, fillText, keepFrom } from "../fill.ts";
+import { NoPath } from "../no-path.ts";
 import type { Arm, Driver, DriverContext, Host, Json, Step, Task } from "../types.ts";
 import { otherWay } from "./scripted-other.ts";
 import { directWay, dispatchWay, enableWay, findWay, type Result, type Way } from "./scripted-ways.ts";
@@ -30,6 +31,7 @@ function attempt<T>(make: () => T): { readonly value: T } | { readonly why: stri
   try {
     return { value: make() };
   } catch (error) {
+    if (error instanceof NoPath) throw error;
     return { why: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -23,6 +23,8 @@ const SIZES: readonly Size[] = [
 
 const MARGIN = { left: 48, right: 18, top: 26, bottom: 42 };
 const RADIUS = 10;
+/** Room for the numbers at the ends of lines. */
+const ENDS = 80;
 
 const round = (value: number) => Math.round(value * 10) / 10;
 const short = (value: number) => (value >= 10_000 ? `${round(value / 1_000)}k` : number(value));
@@ -67,22 +69,30 @@ interface Place {
   readonly y: number;
 }
 
-const CANDIDATES = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6];
+const STEP = RADIUS * 2 + 1;
 
-/** Where a badge finds room: at its point, else as near above or below as the others allow. */
-function findRoom(point: Place, taken: readonly Place[], top: number, bottom: number): Place {
-  const spots = CANDIDATES.map((step) => ({ x: point.x, y: point.y + step * (RADIUS * 2 + 2) }));
-  const isFree = (spot: Place) =>
-    spot.y >= top && spot.y <= bottom && taken.every(({ x, y }) => Math.hypot(x - spot.x, y - spot.y) >= RADIUS * 2);
-  return spots.find(isFree) ?? point;
+/** Shifts, the nearest first. */
+const shifts = (across: readonly number[]): readonly Place[] =>
+  across
+    .flatMap((x) => Array.from({ length: 13 }, (_, index) => ({ x: x * STEP, y: (index - 6) * STEP })))
+    .sort((a, b) => Math.hypot(a.x, a.y) - Math.hypot(b.x, b.y) || a.y - b.y || b.x - a.x);
+const AROUND = shifts([-2, -1, 0, 1, 2]);
+/** Ends of lines: to the right of them, where no line runs. */
+const BESIDE = shifts([0.8, 1.8, 2.8]);
+
+interface Bounds {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
 }
 
-function badge(point: Place, at: Place, label: number, colour: string): string {
-  const moved = at.y !== point.y;
-  const leader = moved
-    ? `<line class="leader" x1="${round(point.x)}" y1="${round(point.y)}" x2="${round(at.x)}" y2="${round(at.y)}"/><circle class="dot" cx="${round(point.x)}" cy="${round(point.y)}" r="3"/>`
-    : "";
-  return `<g class="badge ${colour}">${leader}<circle cx="${round(at.x)}" cy="${round(at.y)}" r="${RADIUS}"/><text x="${round(at.x)}" y="${round(at.y + 4)}">${label}</text></g>`;
+/** Where a badge finds room: at its point, or as near as the others allow. */
+function findRoom(point: Place, taken: readonly Place[], { left, right, top, bottom }: Bounds, allowed: readonly Place[]): Place {
+  const spots = allowed.map((shift) => ({ x: point.x + shift.x, y: point.y + shift.y }));
+  const isFree = ({ x, y }: Place) =>
+    x >= left && x <= right && y >= top && y <= bottom && taken.every((other) => Math.hypot(other.x - x, other.y - y) >= RADIUS * 2);
+  return spots.find(isFree) ?? point;
 }
 
 interface Marked {
@@ -90,15 +100,26 @@ interface Marked {
   readonly point: Place;
 }
 
-function badges(report: Report, marks: readonly Marked[], { height }: Size): string {
+/** Numbers of the arms; one that had to move is tied to its point. */
+function badges(report: Report, marks: readonly Marked[], { width, height }: Size, allowed: readonly Place[]): string {
+  const bounds = { left: MARGIN.left + RADIUS, right: width - RADIUS, top: RADIUS + 1, bottom: height - MARGIN.bottom - RADIUS };
   const taken: Place[] = [];
-  return marks
-    .map(({ arm, point }) => {
-      const at = findRoom(point, taken, RADIUS + 1, height - MARGIN.bottom);
-      taken.push(at);
-      return badge(point, at, numberOf(report, arm) + 1, colourOf(report, arm));
-    })
-    .join("");
+  const sorted = [...marks].sort((a, b) => a.point.y - b.point.y || a.point.x - b.point.x);
+  const placed = sorted.map(({ arm, point }) => {
+    const at = findRoom(point, taken, bounds, allowed);
+    taken.push(at);
+    return { arm, point, at };
+  });
+  const ties = placed.map(({ arm, point, at }) =>
+    at.x === point.x && at.y === point.y
+      ? ""
+      : `<g class="${colourOf(report, arm)}"><line class="leader" x1="${round(point.x)}" y1="${round(point.y)}" x2="${round(at.x)}" y2="${round(at.y)}"/><circle class="dot" cx="${round(point.x)}" cy="${round(point.y)}" r="3"/></g>`,
+  );
+  const numbers = placed.map(
+    ({ arm, at }) =>
+      `<g class="badge ${colourOf(report, arm)}"><circle cx="${round(at.x)}" cy="${round(at.y)}" r="${RADIUS}"/><text x="${round(at.x)}" y="${round(at.y + 4)}">${numberOf(report, arm) + 1}</text></g>`,
+  );
+  return `${ties.join("")}${numbers.join("")}`;
 }
 
 function svg(id: string, { name, width, height }: Size, title: string, about: string, body: string): string {
@@ -140,7 +161,7 @@ export function scatter(report: Report, group: GroupReport, id: string): string 
       size,
       "Success against prompt tokens of a task",
       about,
-      `${grid}${ticks}${axisTitle(size, "prompt tokens of a task, median")}${whiskers.join("")}${badges(report, marks, size)}`,
+      `${grid}${ticks}${axisTitle(size, "prompt tokens of a task, median")}${whiskers.join("")}${badges(report, marks, size, AROUND)}`,
     );
   };
   return SIZES.map(draw).join("");
@@ -165,7 +186,7 @@ export function lines(report: Report, group: GroupReport, id: string): string {
     )
     .join("; ");
   const draw = (size: Size): string => {
-    const x = (turn: number) => MARGIN.left + 14 + ((size.width - MARGIN.left - MARGIN.right - 28) * (turn - 1)) / Math.max(1, longest - 1);
+    const x = (turn: number) => MARGIN.left + 14 + ((size.width - MARGIN.left - ENDS) * (turn - 1)) / Math.max(1, longest - 1);
     const y = tokenScale(
       own.flatMap(({ turns }) => turns.map(({ prompt }) => prompt)),
       size.height - MARGIN.bottom,
@@ -173,7 +194,7 @@ export function lines(report: Report, group: GroupReport, id: string): string {
     );
     const paths = own.map(({ arm, turns }) => {
       const points = turns.map(({ turn, prompt }) => `${round(x(turn))},${round(y.at(prompt))}`);
-      return `<polyline class="path ${colourOf(report, arm)}" points="${points.join(" ")}"/>`;
+      return `<polyline class="path ${colourOf(report, arm)}${numberOf(report, arm) % 2 === 1 ? " dashed" : ""}" points="${points.join(" ")}"/>`;
     });
     const marks = own.map(({ arm, turns }) => ({ arm, point: { x: x(turns.length), y: y.at(turns.at(-1)?.prompt ?? 0) } }));
     const grid = y.ticks.map((tick) => across(y.at(tick), size, short(tick))).join("");
@@ -184,7 +205,7 @@ export function lines(report: Report, group: GroupReport, id: string): string {
       size,
       "Prompt tokens sent in each turn",
       about,
-      `${grid}${ticks.map((turn) => below(x(turn), size, String(turn))).join("")}${axisTitle(size, "turn")}${paths.join("")}${badges(report, marks, size)}`,
+      `${grid}${ticks.map((turn) => below(x(turn), size, String(turn))).join("")}${axisTitle(size, "turn")}${paths.join("")}${badges(report, marks, size, BESIDE)}`,
     );
   };
   return SIZES.map(draw).join("");

@@ -4,7 +4,7 @@ import { type GroupReport, METRIC_NAMES, METRICS, type MetricName, type Report, 
 import { SCRIPT } from "./report-script.ts";
 import { STYLE } from "./report-style.ts";
 import { toTranscripts } from "./report-transcripts.ts";
-import { change, method, number, percent, pointChange, price, SHORT, summary, titleOf } from "./report-words.ts";
+import { change, method, number, percent, pointChange, price, refreshOf, SHORT, summary, titleOf } from "./report-words.ts";
 import type { Interval } from "./stats.ts";
 import type { Run } from "./types.ts";
 
@@ -36,9 +36,9 @@ function armsTable(report: Report, group: GroupReport): string {
   const rows = group.arms.map(({ arm, runs, success, metrics }) => {
     const range = `<small>${percent(success.low)} to ${percent(success.high)}</small>`;
     const share = `<td>${percent(success.value)}${spark(success, colourOf(report, arm))}${range}</td>`;
-    return row(badge(report, arm), `${share}<td>${number(runs)}</td>${METRIC_NAMES.map((name) => cell(metrics[name])).join("")}`);
+    return row(badge(report, arm), `${share}${METRIC_NAMES.map((name) => cell(metrics[name])).join("")}<td>${number(runs)}</td>`);
   });
-  return table("Arms", ["Arm", "Success", "Runs", ...METRIC_NAMES.map(metricHead)], rows);
+  return table("Arms", ["Arm", "Success", ...METRIC_NAMES.map(metricHead), "Runs"], rows);
 }
 
 const PAIRED: readonly MetricName[] = ["first_list", "prompt", "uncached", "completion", "calls", "discovery_calls", "ms"];
@@ -65,7 +65,7 @@ function sizesTable(report: Report, { sizes, arms }: GroupReport): string {
     const cells = sizes.map(({ arms: own }) => {
       const found = own.find((one) => one.arm === arm);
       return found
-        ? `<td>${percent(found.success.value)}<small>${percent(found.success.low)} to ${percent(found.success.high)}</small></td><td>${number(found.prompt)}<small>${number(found.calls)} calls</small></td>`
+        ? `<td>${percent(found.success.value)}<small>${percent(found.success.low)} to ${percent(found.success.high)}</small></td><td>${number(found.prompt)}<small>${number(found.calls)} ${found.calls === 1 ? "call" : "calls"}</small></td>`
         : "<td>–</td><td>–</td>";
     });
     return row(badge(report, arm), cells.join(""));
@@ -89,13 +89,16 @@ function turnsTable(report: Report, group: GroupReport): string {
     ),
   );
   const head = ["Arm", ...turns.map((index) => `Turn ${index + 1}`)];
-  return `<details><summary>The numbers of these lines</summary>${table("Prompt tokens sent in each turn", head, rows)}</details>`;
+  return `<details class="method"><summary>Tokens by turn as a table</summary>${table("Prompt tokens sent in each turn", head, rows)}</details>`;
 }
 
 function outcome(succeeded: number, runs: number): string {
   if (succeeded === runs) return `<span class="yes">✓</span><span class="hidden">done</span>`;
   return succeeded === 0 ? `<span class="no">✗</span><span class="hidden">failed</span>` : `${succeeded} of ${runs}`;
 }
+
+const numberHead = (report: Report, arm: string) =>
+  `<th scope="col" class="wide" title="${toHtml(arm)}"><span class="number ${colourOf(report, arm)}">${numberOf(report, arm) + 1}</span><span class="hidden">${toHtml(arm)}</span></th>`;
 
 function tasksTable(report: Report, { tasks, arms }: GroupReport, index: number): string {
   const rows = tasks.map(({ task, size, arms: own }, at) => {
@@ -107,9 +110,9 @@ function tasksTable(report: Report, { tasks, arms }: GroupReport, index: number)
     });
     const open = `<button type="button" aria-expanded="false" aria-controls="${id}">${toHtml(task)}</button>`;
     const failed = done < own.length ? "yes" : "no";
-    return `<tr data-group="${index}" data-task="${toHtml(task)}" data-size="${size}" data-failed="${failed}"><th scope="row">${open}</th><td>${size}</td><td>${done} of ${own.length}</td>${cells.join("")}</tr><tr class="detail" id="${id}" hidden><td colspan="${arms.length + 3}"></td></tr>`;
+    return `<tr data-group="${index}" data-task="${toHtml(task)}" data-size="${size}" data-failed="${failed}"><th scope="row">${open}</th><td>${size}</td><td>${done} of ${own.length}</td>${cells.join("")}</tr><tr class="detail" id="${id}" hidden><td colspan="${arms.length + 3}"><div class="inner"></div></td></tr>`;
   });
-  const head = ["Task", "Size", "Arms done", ...arms.map(({ arm }) => `<th scope="col" class="wide">${badge(report, arm)}</th>`)];
+  const head = ["Task", "Size", "Arms done", ...arms.map(({ arm }) => numberHead(report, arm))];
   const sizes = [...new Set(tasks.map(({ size }) => size))].map((size) => `<option>${size}</option>`).join("");
   const tools = `<div class="tools" data-group="${index}" hidden><label>Size <select><option value="">all</option>${sizes}</select></label><label><input type="checkbox"> only where an arm failed</label><output class="soft">${tasks.length} of ${tasks.length} tasks</output></div>`;
   return `${tools}${table("By task", head, rows, "tasks")}`;
@@ -120,9 +123,9 @@ function section(report: Report, group: GroupReport, index: number): string {
   const charts = `<div class="charts"><figure><figcaption>Success against tokens<small>Up and to the left is better; bars are intervals.</small></figcaption>${scatter(report, group, `s${index}`)}</figure><figure><figcaption>Tokens by turn<small>Median of the runs that had the turn, as long as a fifth of them did.</small></figcaption>${lines(report, group, `l${index}`)}</figure></div>`;
   const base = toHtml(report.base);
   return [
-    `<section aria-labelledby="g${index}"><h2 id="g${index}">${toHtml(titleOf(group))}</h2>`,
-    `${charts}<ul class="legend" aria-label="Arms in the charts">${legend}</ul>`,
-    `<h3>Arms</h3>${armsTable(report, group)}${turnsTable(report, group)}`,
+    `<section aria-labelledby="g${index}"><h2 id="g${index}">${toHtml(group.driver)} <small>${refreshOf(group)}</small></h2>`,
+    `${charts}<ul class="legend" aria-label="Arms in the charts">${legend}</ul>${turnsTable(report, group)}`,
+    `<h3>Arms</h3>${armsTable(report, group)}`,
     group.paired.length > 0 ? `<h3>Each arm less ${base}, task by task</h3>${pairedTable(report, group)}` : "",
     report.currency === undefined ? "" : `<h3>Cost of a run, median, in ${toHtml(report.currency)}</h3>${costTable(report, group)}`,
     `<h3>By size</h3>${sizesTable(report, group)}`,

@@ -41,7 +41,7 @@ export const SCRIPT = `
         "summary", "", undefined,
         make("span", "", undefined, make("span", "number", String(run.arm + 1)), data.arms[run.arm]),
         make("span", run.success ? "yes" : "no", run.success ? "✓ done" : "✗ failed"),
-        make("span", "soft", (run.repeat > 0 ? "repeat " + (run.repeat + 1) + " · " : "") + show(run.prompt) + " tokens · " + run.calls + " calls"),
+        make("span", "soft", (run.repeat > 0 ? "repeat " + (run.repeat + 1) + " · " : "") + show(run.prompt) + " tokens · " + run.calls + (run.calls === 1 ? " call" : " calls")),
       ),
     );
     details.addEventListener("toggle", () => {
@@ -62,13 +62,13 @@ export const SCRIPT = `
       const open = button.getAttribute("aria-expanded") !== "true";
       button.setAttribute("aria-expanded", String(open));
       detail.hidden = !open;
-      const cell = detail.firstElementChild;
-      if (!open || cell.childElementCount > 0) return;
+      const inner = detail.querySelector(".inner");
+      if (!open || inner.childElementCount > 0) return;
       const { task, group } = row.dataset;
-      if (data.prompts[task]) cell.append(make("p", "ask", data.prompts[task]));
+      if (data.prompts[task]) inner.append(make("p", "ask", data.prompts[task]));
       const runs = data.groups[Number(group)][task] || [];
       const first = Math.max(0, runs.findIndex((run) => !run.success));
-      cell.append(...runs.map((run, index) => toRun(run, index === first ? 0 : 1)));
+      inner.append(...runs.map((run, index) => toRun(run, index === first ? 0 : 1)));
     });
   }
   for (const tools of document.querySelectorAll(".tools")) {

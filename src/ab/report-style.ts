@@ -36,17 +36,18 @@ const classes = LIGHT.map((_, index) => `.c${index}{--own:var(--c${index})}`).jo
 /** Everything that gives the page its looks; no file beside it is needed. */
 export const STYLE = `
 :root{color-scheme:light dark;--ground:#fcfcfb;--raised:#fff;--text:#1b1d20;--soft:#565b63;--line:#dedfdc;--faint:#f1f1ee;--link:#0b5cb8;
---good:#1a7333;--bad:#b3261e;--ink:#fff;${palette(LIGHT)}}
+--shade:#0003;--good:#1a7333;--bad:#b3261e;--ink:#fff;${palette(LIGHT)}}
 @media (prefers-color-scheme:dark){:root{--ground:#131517;--raised:#1a1d20;--text:#e8e8e4;--soft:#a9afb8;--line:#33373c;--faint:#202428;
---link:#79bdff;--good:#76df91;--bad:#ff948b;--ink:#101214;${palette(DARK)}}}
+--link:#79bdff;--shade:#0009;--good:#76df91;--bad:#ff948b;--ink:#101214;${palette(DARK)}}}
 ${classes}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--ground);color:var(--text);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;overflow-wrap:break-word}
-main,header{max-width:1120px;margin:0 auto;padding:0 16px}
+main,header{max-width:1200px;margin:0 auto;padding:0 16px}
 header{padding-top:40px}
 h1{font-size:clamp(1.6rem,5vw,2.2rem);line-height:1.15;letter-spacing:-.02em;margin:0 0 8px}
 h2{font-size:1.35rem;line-height:1.25;letter-spacing:-.01em;margin:56px 0 4px;padding-top:24px;border-top:1px solid var(--line)}
+h2 small{display:block;font-size:.95rem;font-weight:400;letter-spacing:0;margin-top:2px}
 h3{font-size:1.05rem;margin:36px 0 8px}
 p,ul,ol{margin:0 0 12px}
 small,.soft{color:var(--soft);font-size:.85rem}
@@ -68,13 +69,16 @@ svg text{font:12px system-ui,sans-serif;fill:var(--soft)}
 .leader{stroke:var(--own);stroke-width:1}
 .dot,.badge circle{fill:var(--own)}
 .path{fill:none;stroke:var(--own);stroke-width:2;stroke-linejoin:round}
+.dashed{stroke-dasharray:7 4}
 .badge text{fill:var(--ink);font-weight:600;font-size:11px;text-anchor:middle}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:6px 18px;padding:0;margin:8px 0 0}
 .number{display:inline-flex;align-items:center;justify-content:center;min-width:20px;height:20px;padding:0 4px;border-radius:10px;background:var(--own);
 color:var(--ink);font-size:11px;font-weight:600;font-variant-numeric:tabular-nums;margin-right:6px;flex:none}
-.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;background:var(--raised);margin:8px 0}
+.scroll{position:relative;overflow-x:auto;container-type:inline-size;border:1px solid var(--line);border-radius:8px;margin:8px 0;
+background:linear-gradient(to left,var(--raised) 40%,transparent) right/36px 100% no-repeat local,
+linear-gradient(to left,var(--shade),transparent) right/16px 100% no-repeat scroll,var(--raised)}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:.9rem}
-th,td{padding:8px 12px;text-align:right;vertical-align:top;border-top:1px solid var(--line);white-space:nowrap}
+th,td{padding:8px 10px;text-align:right;vertical-align:top;border-top:1px solid var(--line);white-space:nowrap}
 thead th{border-top:0;color:var(--soft);font-weight:500;font-size:.8rem;background:var(--faint);vertical-align:bottom}
 tbody th{font-weight:500}
 th:first-child,td:first-child{text-align:left}
@@ -91,7 +95,10 @@ select{font:inherit;color:inherit;background:var(--raised);border:1px solid var(
 .tasks button::before{content:"▸";display:inline-block;width:1.1em;color:var(--soft)}
 .tasks button[aria-expanded=true]::before{content:"▾"}
 .yes{color:var(--good)}.no{color:var(--bad)}
-.detail td{white-space:normal;text-align:left;background:var(--faint);padding:12px}
+.tasks th:first-child{min-width:7.5rem}
+.tasks thead .number{margin:0}
+.detail td{white-space:normal;text-align:left;background:var(--faint);padding:0}
+.inner{position:sticky;left:0;width:100cqw;padding:12px}
 .ask{max-width:75ch;margin-bottom:12px}
 .run{border:1px solid var(--line);border-radius:8px;background:var(--raised);margin:0 0 8px}
 .run>summary{padding:8px 12px;display:flex;flex-wrap:wrap;gap:2px 12px;align-items:center}
@@ -105,10 +112,10 @@ select{font:inherit;color:inherit;background:var(--raised);border:1px solid var(
 code,pre{font:12.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere;white-space:pre-wrap}
 pre{background:var(--faint);border-radius:6px;padding:8px 10px;margin:0 0 6px;max-height:260px;overflow:auto}
 pre.no{color:var(--text);border-left:3px solid var(--bad)}
-footer{max-width:1120px;margin:64px auto 32px;padding:0 16px}
+footer{max-width:1200px;margin:64px auto 32px;padding:0 16px}
 .hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .wide{display:none}
 @media (min-width:600px){.wide{display:revert}.narrow{display:none}}
 @media (max-width:599px){th.wide,td.wide{display:none}th,td{padding:8px 10px}}
-@media (min-width:600px){svg.wide{display:block}th.wide,td.wide{display:table-cell}}
+@media (min-width:600px){svg.wide{display:block}.tasks th:first-child{min-width:15rem}th.wide,td.wide{display:table-cell}}
 `.trim();

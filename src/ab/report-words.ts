@@ -37,6 +37,7 @@ const REFRESH: Readonly<Record<Refresh, string>> = {
   never: "the host keeps its first list",
 };
 
+export const refreshOf = ({ refresh }: GroupReport): string => REFRESH[refresh];
 export const titleOf = ({ driver, refresh }: GroupReport): string => `${driver}: ${REFRESH[refresh]}`;
 
 export const SHORT: Readonly<Record<MetricName, string>> = {
@@ -52,9 +53,10 @@ export const SHORT: Readonly<Record<MetricName, string>> = {
 };
 
 /** What the report is made of, in one line. */
-export function summary({ runs, tasks, arms, repeats, counters }: Report): string {
-  const times = repeats === 1 ? "once" : `up to ${repeats} times`;
-  return `${whole.format(runs)} runs: ${tasks} tasks under ${arms.length} arms, each ${times}. Tokens by ${counters.join(" and ")}.`;
+export function summary({ runs, tasks, arms, groups, repeats, counters }: Report): string {
+  const all = tasks * arms.length * groups.length * repeats;
+  const times = `${runs < all ? "at most " : ""}${repeats === 1 ? "once" : `${repeats} times`} with each driver`;
+  return `${whole.format(runs)} runs: ${tasks} tasks under ${arms.length} arms, ${times}. Tokens by ${counters.join(" and ")}.`;
 }
 
 /** How to read the numbers; said in every report, so that none travels without it. */

@@ -24,7 +24,7 @@ export function createRandom(seed: number): () => number {
 
 /** By linear interpolation; NaN where there is nothing. */
 export function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
+  const sorted = Float64Array.from(values).sort();
   const at = (sorted.length - 1) * share;
   const low = sorted[Math.floor(at)];
   const high = sorted[Math.ceil(at)];
@@ -72,9 +72,11 @@ export function bootstrap(
   const value = statistic(samples.map((sample) => sample.value));
   if (clusters.length < 2) return { value, low: value, high: value };
   const random = createRandom(seed);
-  const drawn = Array.from({ length: rounds }, () =>
-    statistic(clusters.flatMap(() => clusters[Math.floor(random() * clusters.length)] ?? [])),
-  );
+  const drawn = Array.from({ length: rounds }, () => {
+    const values: number[] = [];
+    for (let count = 0; count < clusters.length; count++) values.push(...(clusters[Math.floor(random() * clusters.length)] ?? []));
+    return statistic(values);
+  });
   return { value, low: quantile(drawn, (1 - level) / 2), high: quantile(drawn, (1 + level) / 2) };
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { checkFault, type Reading } from "./checks.ts";
-import type { Check, Seed, Task, Who, World } from "./types.ts";
+import type { Arm, Check, Seed, Task, Who, World } from "./types.ts";
 
 /** What the sandbox answered before the arm started. */
 export interface Before {
@@ -9,8 +9,6 @@ export interface Before {
   /** Beside each check of `after`. */
   readonly after: readonly Reading[];
 }
-
-type Writes = "yes" | "preview" | "no";
 
 async function ask(world: World, method: string, path: string, who: Who, body?: unknown): Promise<Reading> {
   const response = await fetch(`${world.url}/api/v4${path}`, {
@@ -83,7 +81,7 @@ export async function judge(
   task: Task,
   before: Before,
   answer: string | undefined,
-  writes: Writes,
+  writes: NonNullable<Arm["writes"]>,
 ): Promise<readonly string[]> {
   const checks = task.after ?? [];
   const now = await readAll(world, checks);

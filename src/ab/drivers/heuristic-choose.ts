@@ -1,7 +1,8 @@
 import { type Filled, fill, type Scene } from "./heuristic-fill.ts";
 import { type Intent, kindOfName } from "./heuristic-intents.ts";
+import type { Mention } from "./heuristic-mentions.ts";
 import type { Offer } from "./heuristic-offers.ts";
-import { type Fields, rank, tieBreak } from "./heuristic-words.ts";
+import { type Fields, rank, thingsOf, tieBreak } from "./heuristic-words.ts";
 
 export interface Choice {
   readonly offer: Offer;
@@ -35,26 +36,45 @@ function agreement({ effect, name }: Offer, kind: Intent["kind"]): number {
     effect === "read" ? "read" : named === "remove" ? "remove" : effect === "write" || effect === "destructive" ? "change" : named;
   if (does === undefined || does === kind) return 1;
   if (kind === "read" || does === "read") return 0.2;
-  return 0.4;
+  return kind === "remove" ? 0.5 : does === "remove" ? 0.1 : 0.5;
+}
+
+/** Whether the name of an offer, all that is known of it, has the noun of every number that the request gives. */
+function names({ name }: Offer, own: readonly Mention[]): boolean {
+  const stems = thingsOf(name.replaceAll(/[._]/g, " "));
+  return own.every(
+    ({ kind, marker, before }) =>
+      kind !== "number" ||
+      [...(marker === "!" ? ["request"] : marker === "#" ? ["issu"] : before.slice(0, 1))].every((noun) => stems.has(noun)),
+  );
 }
 
 /** What is missing weighs most, since the call cannot be made; each value of the request that finds its place speaks for the offer. */
-function fitness(offer: Offer, { missing, used }: Filled, { mentions, intent }: Scene): number {
-  if (offer.params === undefined) return 0.8;
+function fitness(offer: Offer, { args, missing, used }: Filled, { mentions, intent }: Scene): number {
+  if (offer.params === undefined)
+    return names(
+      offer,
+      mentions.filter(({ at }) => at >= intent.from && at < intent.to),
+    )
+      ? 0.7
+      : 0.25;
   const own = mentions.filter(({ at }) => at >= intent.from && at < intent.to);
   const placed = own.filter(({ at }) => used.has(at)).length;
-  return 0.45 ** missing.length * (0.6 + (0.4 * placed) / Math.max(own.length, 1));
+  const said = Math.min(Object.keys(args).length - used.size, 3);
+  return 0.45 ** missing.length * (0.4 + (0.6 * placed) / Math.max(own.length, 1)) * (1 + 0.1 * Math.max(said, 0));
 }
 
 /** So many are looked at closely; the others are too unlike the request. */
 const CLOSE = 15;
 
-/** The offers that are most like the request, the best first; those without a word in common are none. */
-export function choose(offers: readonly Offer[], scene: Scene, seed: number): Choice[] {
+/** The offers that are most like the request, the best first; those without a word in common are none. `ranked`: a search gave them, best first, and knows words that the request has and its rows have not. */
+export function choose(offers: readonly Offer[], scene: Scene, seed: number, ranked = false): Choice[] {
   const likeness = rank(scene.query, offers.map(toFields));
+  const most = Math.max(...likeness.map(({ score }) => score), ranked ? 1 : 0);
   return offers
     .map((offer, index) => ({ offer, score: 0, cover: 0, ...likeness[index] }))
-    .filter(({ score }) => score > 0)
+    .filter(({ score }) => ranked || score > 0)
+    .map((one, place) => ({ ...one, score: ranked ? (one.score + most / 2) / (1 + 0.15 * place) : one.score }))
     .map((one) => ({ ...one, score: one.score * agreement(one.offer, scene.intent.kind) + tieBreak(seed, one.offer.name) }))
     .sort((a, b) => b.score - a.score)
     .slice(0, CLOSE)

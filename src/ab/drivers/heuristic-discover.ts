@@ -1,5 +1,6 @@
 import { choose } from "./heuristic-choose.ts";
 import type { Scene } from "./heuristic-fill.ts";
+import { refersBack } from "./heuristic-intents.ts";
 import { effectOf, type Offer, type Param, type Row, rowsOf, toOffer } from "./heuristic-offers.ts";
 import type { Part, Roles } from "./heuristic-roles.ts";
 import { rolesNow, type Session } from "./heuristic-session.ts";
@@ -78,8 +79,16 @@ export function offersNow(session: Session): Offer[] {
   return [...roles.plain, ...entriesOf(roles).filter(({ name }) => !names.has(name)), ...learned];
 }
 
-async function search(session: Session, { intent }: Scene, part: Part): Promise<Offer[]> {
-  const query = intent.text.replace(/\s+/g, " ").trim().slice(0, 300);
+/** What somebody would type: the words of the request without the values in it. */
+function searchText({ intent, mentions }: Scene, prompt: string): string {
+  const values = mentions.filter(({ kind, value }) => !["quoted", "word", "user", "date"].includes(kind) && String(value).length > 1);
+  const said = refersBack(intent.core) ? intent.text : intent.core;
+  const bare = values.reduce((text, { value }) => text.replaceAll(` ${value}`, " "), said || prompt);
+  return (bare.match(/[\p{L}\p{N}][\p{L}\p{N}'_-]*/gu) ?? []).slice(0, 25).join(" ");
+}
+
+async function search(session: Session, scene: Scene, part: Part): Promise<Offer[]> {
+  const query = searchText(scene, session.prompt);
   if (session.searched.has(query)) return [];
   session.searched.add(query);
   const seen = await session.send({ tool: part.tool.name, args: { [part.key.name]: query } });

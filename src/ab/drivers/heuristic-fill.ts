@@ -3,7 +3,7 @@ import type { Intent } from "./heuristic-intents.ts";
 import { type Known, kindStems, nounOf, recall } from "./heuristic-memory.ts";
 import { type Mention, valuesBeside } from "./heuristic-mentions.ts";
 import type { Offer, Param } from "./heuristic-offers.ts";
-import { stem, stemsOf, toQuery, wordsOf } from "./heuristic-words.ts";
+import { isStop, stem, stemsOf, thingsOf, toQuery, wordsOf } from "./heuristic-words.ts";
 
 /** What parameters are filled from. */
 export interface Scene {
@@ -64,7 +64,12 @@ const takesNumber = ({ type, item, about }: Param): boolean =>
   ((type === "string" || type === "unknown") && /\bid\b|number/i.test(about));
 
 const nearOf = ({ before, after }: Mention): ReadonlySet<string> =>
-  new Set([...toQuery(before.slice(0, 3).join(" ")).keys(), ...before, ...after]);
+  new Set([...thingsOf([...before.slice(0, 3)].reverse().join(" ")), ...before, ...after]);
+
+/** Takes a day and nothing else. */
+const isDay = ({ noun, param }: Want): boolean => some(noun, set("date due expire")) || /YYYY|ISO 8601/i.test(param.about);
+
+const isId = ({ name }: Param): boolean => /(^|_)i?ids?$/i.test(name);
 
 function numberScore(want: Want, mention: Mention): number {
   const { param, noun, offer } = want;
@@ -72,9 +77,9 @@ function numberScore(want: Want, mention: Mention): number {
   const last = noun.at(-1);
   const near = mention.marker ? new Set((MARKERS[mention.marker] ?? []).map(stem)) : nearOf(mention);
   if (mention.marker && mention.marker !== "$" && param.about.includes(`${mention.marker}${mention.value}`)) return 6;
-  if (last === undefined) return some(near, offer) ? 4 : param.required ? 1 : 0;
+  if (last === undefined) return some(near, offer) ? 4 : 0;
   if (near.has(last)) return mention.before[0] === last || mention.marker ? 6 : 5;
-  return param.required && !mention.marker && param.type !== "string" ? 1 : 0;
+  return param.required && !mention.marker && param.type !== "string" && !isId(param) ? 1 : 0;
 }
 
 function personScore({ param, noun, about }: Want, mention: Mention): number {
@@ -87,7 +92,7 @@ function personScore({ param, noun, about }: Want, mention: Mention): number {
 
 function refScore({ param, noun, about }: Want, { kind, before, after, at }: Mention, prompt: string): number {
   if (!some(noun, REFS) && !(param.required && some(about, REFS))) return 0;
-  const lead = wordsOf(prompt.slice(Math.max(0, at - 20), at)).at(-1) ?? "";
+  const lead = leadOf(prompt, at);
   const side = some(noun, set("source ref from start"))
     ? ["from", "off", "of", "on", "at"]
     : some(noun, set("target base"))
@@ -99,15 +104,28 @@ function refScore({ param, noun, about }: Want, { kind, before, after, at }: Men
   return 3 + beside + (side.includes(lead) ? 2 : 0) + (param.required ? 0.5 : 0);
 }
 
+const leadOf = (prompt: string, at: number): string => wordsOf(prompt.slice(Math.max(0, at - 20), at)).at(-1) ?? "";
+
+/** "From" says when something starts, "to" and "until" when it ends. */
+function dayScore({ noun }: Want, mention: Mention, prompt: string): number {
+  if (some(noun, nearOf(mention))) return 6;
+  const lead = leadOf(prompt, mention.at);
+  const starts = some(noun, set("start after since from"));
+  if (["from", "after", "since"].includes(lead)) return starts ? 5 : 2;
+  return ["to", "until", "till", "by", "on"].includes(lead) ? (starts ? 2 : 5) : 3.5;
+}
+
 function quotedScore({ param, noun, offer }: Want, mention: Mention, inside: boolean): number {
-  if (!inside) return 0;
+  if (!inside || param.type === "array") return 0;
   const near = nearOf(mention);
-  const first = param.type === "array" ? 0 : some(noun, TITLES) ? 2 : some(noun, BODIES) ? 2 : 0;
-  if (some(noun, near)) return 6;
-  if (first === 0) return param.required && takesText(param) && noun.length > 0 && !some(noun, HOLDERS) ? 1.5 : 0;
-  if (some(noun, BODIES) && some(near, SAYING)) return 5;
-  if (some(noun, TITLES) && (some(near, NAMING) || some(mention.before.slice(0, 1), offer))) return 5;
-  return param.required ? 3.5 : some(noun, BODIES) ? 2 : 1;
+  const other = noun.filter((part) => !TITLES.has(part));
+  const title = some(noun, TITLES) && other.length === 0;
+  const body = some(noun, BODIES);
+  if (some(title || body ? noun : other, near)) return 6;
+  if (!title && !body) return param.required && noun.length > 0 && !isId(param) ? 1.5 : 0;
+  if (body && some(near, SAYING)) return 5;
+  if (title && (some(near, NAMING) || some(mention.before.slice(0, 1), offer))) return 5;
+  return param.required ? 3.5 : body ? 2 : 1;
 }
 
 function pathScore({ param, noun, about, offer }: Want, mention: Mention): number {
@@ -125,6 +143,12 @@ function scoreOf(want: Want, mention: Mention, scene: Scene): number {
   if (kind === "number") return numberScore(want, mention);
   if (!takesText(param) && !(kind === "user" && takesNumber(param))) return 0;
   const inside = mention.at >= scene.intent.from && mention.at < scene.intent.to;
+  if (isDay(want)) return kind === "date" ? dayScore(want, mention, scene.prompt) : 0;
+  if (kind === "duration") return some(noun, set("duration estimate time")) ? 5 : 0;
+  if (mention.quoted && kind !== "quoted" && inside) {
+    const text = quotedScore(want, mention, inside);
+    if (text > 3) return text;
+  }
   if (kind === "quoted") return quotedScore(want, mention, inside);
   if (kind === "path" || kind === "file") return pathScore(want, mention);
   if (kind === "user") return personScore(want, mention);
@@ -144,7 +168,10 @@ function wordOf({ param, noun }: Want, { intent }: Scene): string | undefined {
   if (param.values === undefined) return undefined;
   const said = new Set(wordsOf(intent.text).map(stem));
   if (some(noun, set("sort order")) && !some(said, set("sort order newest latest oldest"))) return undefined;
-  const exact = param.values.filter((value) => value !== "" && wordsOf(value).every((word) => said.has(stem(word))));
+  const spoken = (word: string) => said.has(stem(word)) || (word === "me" && ["my", "mine", "i"].some((own) => said.has(own)));
+  const exact = param.values.filter(
+    (value) => wordsOf(value).some((word) => !isStop(word) || word === "me") && wordsOf(value).every(spoken),
+  );
   if (exact.length > 0) return exact.reduce((longest, value) => (value.length > longest.length ? value : longest));
   const meant = param.required ? param.values.find((value) => stemsOf(value).some((part) => toQuery(intent.text).has(part))) : undefined;
   return meant ?? (param.required && param.values.length === 1 ? param.values[0] : undefined);
@@ -170,6 +197,22 @@ function switchOf({ noun, param }: Want, { intent }: Scene): boolean | undefined
   return param.required || own.length > 1 || !denied ? !denied : false;
 }
 
+/** A number that the parameter's own text explains by a word of the request: "40 maintainer", "maintainer (40)", "40 = maintainer". */
+function codeOf({ param }: Want, { intent }: Scene): number | undefined {
+  if (param.type !== "integer") return undefined;
+  const said = new Set(stemsOf(intent.text));
+  const pairs = [...param.about.matchAll(/\b(\d+)\s*(?:=|:|\()?\s*([A-Za-z]+)|\b([A-Za-z]+)\s*(?:=|\()\s*(\d+)/g)];
+  const found = pairs.find(([, , after, before]) => said.has(stem((after ?? before ?? "").toLowerCase())));
+  return found ? Number(found[1] ?? found[4]) : undefined;
+}
+
+/** A path or a person is the value of parameters of that kind only; an id has a digit or a sign in it. */
+function isValue(value: string, param: Param, { mentions }: Scene): boolean {
+  const mention = mentions.find((one) => String(one.value) === value);
+  if (value === "" || mention?.kind === "path" || mention?.kind === "date" || mention?.kind === "url") return false;
+  return !isId(param) || /[\d_:-]/.test(value) || mention?.quoted === true;
+}
+
 /** Values that stand beside the noun of a parameter; for a name, beside the noun of what the offer is about. */
 function besideOf({ param, noun, offer }: Want, scene: Scene): Json[string] {
   if (!takesText(param) && !(param.item === "integer" || takesNumber(param))) return undefined;
@@ -180,7 +223,7 @@ function besideOf({ param, noun, offer }: Want, scene: Scene): Json[string] {
   for (const name of own) {
     const last = name.at(-1);
     if (last === undefined || some([last], HOLDERS) || some([last], BODIES)) continue;
-    const values = valuesBeside(text, name, list).filter((value) => value !== "" && !/^\u00a7/.test(value));
+    const values = valuesBeside(text, name, list).filter((value) => isValue(value, param, scene));
     if (values.length === 0) continue;
     if (!takesText(param))
       return values.every((value) => /^\d+$/.test(value)) ? (param.type === "array" ? values.map(Number) : Number(values[0])) : undefined;
@@ -256,7 +299,7 @@ export function fill(offer: Offer, scene: Scene): Filled {
   const args: Json = {};
   const used = new Set<number>();
   for (const want of wants) {
-    const value = want.param.type === "boolean" ? switchOf(want, scene) : wordOf(want, scene);
+    const value = want.param.type === "boolean" ? switchOf(want, scene) : (wordOf(want, scene) ?? codeOf(want, scene));
     if (value !== undefined) args[want.param.name] = want.param.type === "array" ? [value] : value;
   }
   assign(

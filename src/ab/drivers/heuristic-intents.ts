@@ -1,18 +1,19 @@
-import { wordsOf } from "./heuristic-words.ts";
+import { stemsOf, wordsOf } from "./heuristic-words.ts";
 
 /** One thing that the prompt asks for. */
 export interface Intent {
   /** Place in the prompt. */
   readonly from: number;
   readonly to: number;
-  /** Its sentence with the statements that belong to it; quoted texts are left out. */
+  /** Its own sentence; quoted texts are left out. */
+  readonly core: string;
+  /** With the statements that belong to it. */
   readonly text: string;
   /** `read` for questions and verbs of looking, `remove` for verbs of removal, else `change`. */
   readonly kind: "read" | "change" | "remove";
 }
 
-const LOOK =
-  "show list find look see read tell give check count explain summarise summarize compare fetch search print name say describe get";
+const LOOK = "show list find look see read tell check count explain summarise summarize compare fetch search print name say describe get";
 const REMOVE = "delete remove drop erase destroy revoke unprotect purge discard cancel clear kick ban block";
 const CHANGE =
   "create add make open write file post leave put set update edit change rename move switch turn mark assign unassign close reopen merge approve " +
@@ -55,32 +56,56 @@ const LEAD =
 const QUESTION = /^(who|whom|whose|which|what|when|where|why|how|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b/i;
 /** Bounds of a request: what is not to be done is nothing to do. */
 const BOUND =
-  /^(do not|don't|never|no other|nothing|nobody|leave (it|them|out|all|everything|the (rest|other)|its|both)|keep|not|without|only|touch nothing|everything else|whatever|the rest|the other)\b/i;
+  /^(do not|don't|never|no other|nothing|leave (it|them|out|all|everything|the (rest|other)|its|both)|keep|not|without|only|touch nothing|everything else|whatever|the rest|the other)\b/i;
 
-/** Quoted texts as blanks of the same length: a full stop inside them ends no sentence. */
-export function blankQuotes(text: string): string {
-  const quotes = /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<=^|[\s(:])'[^'\n]*'(?=$|[\s).,;:!?])/g;
-  return text.replace(quotes, (quoted) => "\u00a7".repeat(quoted.length));
+export interface Quote {
+  readonly from: number;
+  readonly to: number;
+  readonly value: string;
+}
+
+/** In quotation marks of any kind, in a fenced block, or standing alone below a line that ends with a colon. */
+const QUOTES =
+  /```[^\n]*\n([\s\S]*?)\n?```|(?<=:[ \t]*\n\s*\n)([^\n][\s\S]*?)(?=\n\s*\n|\s*$)|"([^"]*)"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»|`([^`]*)`|(?<=^|[\s(:])'([^'\n]*)'(?=$|[\s).,;:!?])/g;
+
+export function quotesOf(prompt: string): Quote[] {
+  return [...prompt.matchAll(QUOTES)].map(({ 0: whole, index, ...groups }) => {
+    const value = Object.entries(groups).flatMap(([key, text]) => (/^[1-9]$/.test(key) && typeof text === "string" ? [text] : []))[0] ?? "";
+    return { from: index, to: index + whole.length, value };
+  });
+}
+
+/** The prompt with its quoted texts as blanks of the same length: a full stop inside one ends no sentence, unless it stands at the end. */
+export function blankQuotes(prompt: string): string {
+  let blank = prompt;
+  for (const { from, to, value } of quotesOf(prompt)) {
+    const ends = /[.!?]$/.test(value) && /^\s+\p{Lu}/u.test(prompt.slice(to));
+    blank = blank.slice(0, from) + "\u00a7".repeat(to - from - (ends ? 1 : 0)) + (ends ? "." : "") + blank.slice(to);
+  }
+  return blank;
 }
 
 interface Piece {
   readonly from: number;
   readonly text: string;
+  /** Of a sentence that ends with a question mark. */
+  readonly asks: boolean;
 }
 
-/** Sentences, and the parts of a sentence that "then", "and", a comma or a semicolon joins where a verb of request follows. */
+/** Sentences, and the parts of a sentence that "then" or "and" joins where a verb of request follows. */
 function piecesOf(blank: string): Piece[] {
   const pieces: Piece[] = [];
   const sentence = /[^.!?;\n]+(?:[.!?;](?!\s|$)[^.!?;\n]*)*[.!?;]*/g;
   for (const { 0: text, index } of blank.matchAll(sentence)) {
     let start = 0;
-    const joint = /(?:,\s*(?:and\s+)?(?:then\s+)?|\s+and\s+(?:then\s+)?|\s+then\s+)(?=([a-z]+)\b)/gi;
+    const asks = /\?\s*$/.test(text);
+    const joint = /(?:,?\s+and\s+(?:then\s+)?|,?\s+then\s+)(?=([a-z]+)\b)/gi;
     for (const match of text.matchAll(joint)) {
       if (!isVerb((match[1] ?? "").toLowerCase()) || !startsRequest(text.slice(start, match.index))) continue;
-      pieces.push({ from: index + start, text: text.slice(start, match.index) });
+      pieces.push({ from: index + start, text: text.slice(start, match.index), asks });
       start = match.index + match[0].length;
     }
-    pieces.push({ from: index + start, text: text.slice(start) });
+    pieces.push({ from: index + start, text: text.slice(start), asks });
   }
   return pieces.filter(({ text }) => /[\p{L}\p{N}\u00a7]/u.test(text));
 }
@@ -91,24 +116,47 @@ function stripped(text: string): string {
   return rest;
 }
 
-/** The verb of a request, also behind "In acme/shop, …" or "On the branch x: …". */
-function verbOf(text: string): string | undefined {
+/** A part of a sentence, and what stands behind "In acme/shop, …" or "On the branch x: …". */
+function readings(text: string): string[] {
   const rest = stripped(text);
   const behind = /^(?:in|on|for|at|with|under|from|before|after|once|if|when|since|as)\b[^,:]*[,:]\s*(.*)$/is.exec(rest)?.[1];
-  const first = [rest, ...(behind === undefined ? [] : [stripped(behind)])].map((part) => wordsOf(part)[0] ?? "");
-  return first.find(isVerb);
+  return behind === undefined ? [rest] : [rest, stripped(behind)];
 }
 
-const startsRequest = (text: string): boolean => verbOf(text) !== undefined || QUESTION.test(stripped(text));
+const verbOf = (text: string): string | undefined =>
+  readings(text)
+    .flatMap((one) => wordsOf(one)[0] ?? [])
+    .find(isVerb);
+const startsRequest = (text: string): boolean => verbOf(text) !== undefined || readings(text).some((one) => QUESTION.test(one));
 
-function kindOf(text: string): Intent["kind"] | undefined {
-  const rest = stripped(text);
-  if (BOUND.test(rest)) return undefined;
+const isBound = (text: string): boolean =>
+  BOUND.test(stripped(text)) || /^leave\b.*\b(alone|as (it|they) (is|are)|untouched|open|on)\W*$/is.test(stripped(text));
+
+function kindOf({ text, asks }: Piece): Intent["kind"] | undefined {
+  if (isBound(text)) return undefined;
+  if (asks) return "read";
   const verb = verbOf(text);
-  if (verb === undefined || /\?\s*$/.test(text)) return QUESTION.test(rest) || /\?\s*$/.test(text) ? "read" : undefined;
+  if (verb === undefined) return undefined;
   if (REMOVES.has(verb)) return "remove";
-  return LOOKS.has(verb) ? "read" : "change";
+  return LOOKS.has(verb) || readings(text).some((one) => /^give (me|us)\b/i.test(one)) ? "read" : "change";
 }
+
+/** With the words that the signs before numbers stand for wherever GitLab is written about. */
+const spelled = (text: string): string =>
+  text
+    .replaceAll("\u00a7", " ")
+    .replace(/(^|[\s(])!(?=\d)/g, "$1merge request ")
+    .replace(/(^|[\s(])#(?=\d)/g, "$1issue ")
+    .replace(/(^|[\s(])&(?=\d)/g, "$1epic ");
+
+/** A request that says "it" means what was said before. */
+export const refersBack = (text: string): boolean =>
+  stemsOf(text).length < 3 || /\b(it|its|them|their|those|these|this|that|there|same|one)\b/i.test(text);
+
+/** Verbs that say nothing by themselves: "give it the label …" behind another request says more about that one. */
+const VAGUE = verbsOf("give say set put let make take keep name call have hand");
+
+const isDetail = (text: string): boolean => VAGUE.has(verbOf(text) ?? "") && /\b(it|its|them|their)\b/i.test(text);
 
 /**
  * What the prompt asks for, in its order. A statement ("It gets the label …") belongs to the request before it, one before the
@@ -116,18 +164,19 @@ function kindOf(text: string): Intent["kind"] | undefined {
  */
 export function intentsOf(prompt: string): Intent[] {
   const blank = blankQuotes(prompt);
-  const intents: { from: number; to: number; text: string; kind: Intent["kind"] }[] = [];
+  const intents: { from: number; to: number; core: string; text: string; kind: Intent["kind"] }[] = [];
   let before = "";
   let start: number | undefined;
-  for (const { from, text } of piecesOf(blank)) {
-    const kind = kindOf(text);
+  for (const piece of piecesOf(blank)) {
+    const { from, text } = piece;
+    const kind = kindOf(piece);
     const last = intents.at(-1);
-    const plain = text.replaceAll("\u00a7", " ");
-    if (kind !== undefined) {
-      intents.push({ from: start ?? from, to: from + text.length, text: `${before}${plain}`, kind });
+    const plain = spelled(text);
+    if (kind !== undefined && !(last && isDetail(text))) {
+      intents.push({ from: start ?? from, to: from + text.length, core: plain, text: `${before}${plain}`, kind });
       before = "";
       start = undefined;
-    } else if (BOUND.test(stripped(text))) continue;
+    } else if (isBound(text) && last) continue;
     else if (last) Object.assign(last, { to: from + text.length, text: `${last.text} ${plain}` });
     else {
       before += `${plain} `;
@@ -135,5 +184,6 @@ export function intentsOf(prompt: string): Intent[] {
     }
   }
   if (intents.length > 0) return intents;
-  return [{ from: 0, to: prompt.length, text: blank.replaceAll("\u00a7", " "), kind: /\?\s*$/.test(prompt) ? "read" : "change" }];
+  const text = spelled(blank);
+  return [{ from: 0, to: prompt.length, core: text, text, kind: /\?\s*$/.test(prompt) ? "read" : "change" }];
 }

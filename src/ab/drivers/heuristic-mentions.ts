@@ -1,13 +1,27 @@
-import { blankQuotes } from "./heuristic-intents.ts";
+import { blankQuotes, quotesOf } from "./heuristic-intents.ts";
 import { isStop, stem, wordsOf } from "./heuristic-words.ts";
 
-export type MentionKind = "number" | "quoted" | "path" | "file" | "ref" | "version" | "user" | "date" | "sha" | "url" | "email" | "word";
+export type MentionKind =
+  | "number"
+  | "quoted"
+  | "path"
+  | "file"
+  | "ref"
+  | "version"
+  | "user"
+  | "date"
+  | "duration"
+  | "sha"
+  | "url"
+  | "email"
+  | "word";
 
 /** Something in the prompt that can be the value of a parameter. */
 export interface Mention {
   readonly kind: MentionKind;
   readonly value: string | number;
   readonly at: number;
+  readonly quoted?: boolean;
   /** `#`, `!` and their like before a number. */
   readonly marker?: string;
   /** Stems of the words before it, the nearest first, and after it. */
@@ -15,39 +29,64 @@ export interface Mention {
   readonly after: readonly string[];
 }
 
+const MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)";
+const DAY = new RegExp(`\\b(?:\\d{1,2}(?:st|nd|rd|th)? (?:of )?${MONTH}|${MONTH} \\d{1,2}(?:st|nd|rd|th)?)(?:,? \\d{4})?\\b`, "g");
+/** A name inside a sentence; only parameters that want a person take it. */
+const PERSON = new RegExp(
+  `(?<=[\\p{L}\\d,)] )(?!${MONTH}|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|GitLab|I\\b)\\p{Lu}\\p{Ll}{2,}\\b`,
+  "gu",
+);
+
 /** Kinds by their form, the first that fits a place wins. */
 const FORMS: readonly (readonly [MentionKind, RegExp])[] = [
-  ["url", /\bhttps?:\/\/[^\s)"'<>]+/g],
+  ["url", /\bhttps?:\/\/[^\s)"'<>]*[^\s)"'<>.,;:!?]/g],
   ["email", /\b[\w.+-]+@[\w-]+\.[\w.-]+\w/g],
   ["user", /(?<![\w/])@[a-z0-9_][\w.-]*\w/gi],
+  ["word", /#[0-9a-f]{6}\b/gi],
   ["date", /\b\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?\b/g],
-  [
-    "date",
-    /\b(?:\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:January|February|March|April|May|June|July|August|September|October|November|December)|(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}(?:st|nd|rd|th)?),? \d{4}\b/g,
-  ],
+  ["date", DAY],
   ["sha", /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b/g],
   ["file", /(?<![\w/.-])(?:[\w.@-]+\/)*[\w@-]*[\w-]\.[a-z][a-z0-9]{0,4}\b(?!\/)/gi],
   ["ref", /(?<![\w/.-])(?:feature|feat|fix|bugfix|hotfix|release|spike|chore|docs|refactor|renovate|dependabot)\/[\w./-]*[\w-]/g],
   ["path", /(?<![\w/.-])[a-z0-9_][\w.-]*(?:\/[\w.-]*[\w-])+/gi],
   ["version", /(?<![\w/.-])v?\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?\b(?![/])/g],
   ["ref", /(?<![\w/.-])(?:main|master|develop|trunk|HEAD)\b/g],
+  ["duration", /\b\d+(?:\.\d+)? ?(?:h|hours?|min|minutes?)\b/g],
   ["number", /(?<![\w./-])[#!&$%]?\d+(?![\w/-]|\.\d)/g],
+  ["number", /\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b/gi],
   ["word", /(?<![\w/.-])(?:[a-z0-9]+(?:[-_:]+[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w/])/gi],
+  ["user", /\b(?:me|myself)\b/gi],
+  ["user", PERSON],
 ];
+
+const COUNTS: ReadonlyMap<string, number> = new Map([
+  ["two", 2],
+  ["three", 3],
+  ["four", 4],
+  ["five", 5],
+  ["six", 6],
+  ["seven", 7],
+  ["eight", 8],
+  ["nine", 9],
+  ["ten", 10],
+  ["twelve", 12],
+]);
 
 const MONTHS = "january february march april may june july august september october november december".split(" ");
 
-function toDate(text: string): string {
+/** A day without a year is in the year that the prompt names. */
+function toDate(text: string, prompt: string): string {
   if (/^\d{4}-/.test(text)) return text;
   const month = MONTHS.findIndex((name) => text.toLowerCase().includes(name)) + 1;
-  const [day = "1", year = "1970"] = [/\b(\d{1,2})(?!\d)/.exec(text)?.[1], /\d{4}/.exec(text)?.[0]];
+  const [day = "1", year = ""] = [/\b(\d{1,2})(?!\d)/.exec(text)?.[1], (/\d{4}/.exec(text) ?? /\b20\d\d\b/.exec(prompt))?.[0]];
   return `${year}-${String(month).padStart(2, "0")}-${day.padStart(2, "0")}`;
 }
 
-function toValue(kind: MentionKind, text: string): string | number {
-  if (kind === "number") return Number(text.replace(/^\D/, ""));
-  if (kind === "user") return text.slice(1);
-  return kind === "date" ? toDate(text) : text;
+function toValue(kind: MentionKind, text: string, prompt: string): string | number {
+  if (kind === "number") return COUNTS.get(text.toLowerCase()) ?? Number(text.replace(/^\D/, ""));
+  if (kind === "user") return /^(me|myself)$/i.test(text) ? "me" : text.replace(/^@/, "").toLowerCase();
+  if (kind === "duration") return text.replace(/\s*(h|d|w|m)\w*$/i, (_all, unit: string) => unit.toLowerCase());
+  return kind === "date" ? toDate(text, prompt) : text;
 }
 
 /** The words around a place that carry meaning; other values in between count as words too. */
@@ -62,10 +101,16 @@ function around(prompt: string, from: number, to: number): Pick<Mention, "before
   return { before: bare(before, 4), after: bare(after, 2) };
 }
 
+/** A quoted text that is one value of some form, as a branch in backticks, counts as that. */
+function kindOfQuote(value: string): MentionKind {
+  const whole = FORMS.find(([kind, form]) => kind !== "number" && kind !== "word" && value.match(form)?.[0] === value);
+  return whole?.[0] ?? "quoted";
+}
+
 function quotedIn(prompt: string, blank: string): Mention[] {
-  return [...blank.matchAll(/\u00a7+/g)].map(({ 0: run, index }) => {
-    const end = index + run.length;
-    return { kind: "quoted", value: prompt.slice(index + 1, end - 1), at: index, ...around(blank, index, end) };
+  return quotesOf(prompt).map(({ from, to, value }) => {
+    const kind = kindOfQuote(value);
+    return { kind, value: toValue(kind, value, prompt), at: from, quoted: true, ...around(blank, from, to) };
   });
 }
 
@@ -78,14 +123,17 @@ export function mentionsOf(prompt: string): Mention[] {
     for (const { 0: text, index } of [...left.matchAll(form)]) {
       const end = index + text.length;
       left = left.slice(0, index) + "\u00a7".repeat(text.length) + left.slice(end);
-      const marker = kind === "number" && /^\D/.test(text) ? { marker: text.charAt(0) } : {};
-      found.push({ kind, value: toValue(kind, text), at: index, ...marker, ...around(blank, index, end) });
+      const beside = around(blank, index, end);
+      // A branch may have a slash in its name as a project has.
+      const meant = kind === "path" && (beside.before[0] === "branch" || beside.after[0] === "branch") ? "ref" : kind;
+      const marker = kind === "number" && /^[^\w\s]/.test(text) ? { marker: text.charAt(0) } : {};
+      found.push({ kind: meant, value: toValue(kind, text, prompt), at: index, ...marker, ...beside });
     }
   }
   return found.sort((a, b) => a.at - b.at);
 }
 
-const FILLERS = new Set("called named titled is are of the a an to be with as by for in on from into at under should".split(" "));
+const FILLERS = new Set("name called named titled is are of the a an to be with as by for in on from into at under should".split(" "));
 
 /**
  * Values that stand behind a noun ("labels bug and ux", "milestone 1.5", "the variable called REGION"), or before it where they do not

@@ -171,9 +171,12 @@ function rowsOfText(text: string): Row[] {
   });
 }
 
-/** What an answer names, from its JSON, from JSON in its text, or from the lines of its text. */
+/** What an answer names, from its JSON or from JSON in its text; what that leaves out, from the lines of its text. */
 export function rowsOf(text: string, json: Readonly<Json> | undefined): Row[] {
-  return rowsOfJson(jsonOf(text, json)).length > 0 ? rowsOfJson(jsonOf(text, json)) : rowsOfText(text);
+  const rows = rowsOfJson(jsonOf(text, json));
+  const lines = rowsOfText(text);
+  if (rows.length === 0) return lines;
+  return rows.map((row) => ({ ...lines.find(({ names }) => names.some((name) => row.names.includes(name))), ...row }));
 }
 
 export function jsonOf(text: string, json: Readonly<Json> | undefined): unknown {

@@ -1,4 +1,4 @@
-import type { DriverContext, Host, Json, ListedTool, Seen } from "../types.ts";
+import type { DriverContext, Host, ListedTool, Seen } from "../types.ts";
 import type { Scene } from "./heuristic-fill.ts";
 import type { Intent } from "./heuristic-intents.ts";
 import { type Known, knownOf } from "./heuristic-memory.ts";
@@ -62,7 +62,7 @@ export function rolesNow({ host }: Session): Roles {
 
 /** The request with its words; `before` is what was asked earlier, for a request that says "it". */
 export function toScene(session: Session, intent: Intent, before?: string): Scene {
-  const own = toQuery(intent.text);
+  const own = mergeQueries(toQuery(intent.core), toQuery(intent.text, 0.4));
   const query = before === undefined ? own : mergeQueries(own, toQuery(before, 0.3));
   return { prompt: session.prompt, mentions: session.mentions, known: session.known, intent, query };
 }
@@ -73,5 +73,3 @@ export function learn(session: Session, seen: Seen, offer: Offer): void {
   if (seen.isError) return;
   session.known = [...knownOf(jsonOf(seen.text, seen.json), `${offer.name} ${offer.title}`), ...session.known].slice(0, 600);
 }
-
-export type Args = Json;

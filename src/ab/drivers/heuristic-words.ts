@@ -13,17 +13,21 @@ const STOP = new Set(
   ).split(" "),
 );
 
-/** Words that people use for the same thing; the first of each group stands for the others. */
-const SAME: readonly (readonly string[])[] = [
-  ["merge request", "mr", "mrs", "pr", "prs", "pull request"],
-  ["issue", "ticket", "bug report"],
-  ["comment", "note", "remark", "reply"],
-  ["pipeline", "build", "ci"],
+/** Words that people use for doing the same. */
+const SAME_VERBS: readonly (readonly string[])[] = [
   ["delete", "remove", "drop", "erase", "destroy"],
   ["list", "show", "see", "overview", "find"],
-  ["create", "add", "new", "write", "open", "file", "start"],
+  ["create", "add", "new", "write", "open", "file", "start", "leave", "make"],
   ["update", "edit", "change", "set", "modify"],
   ["retry", "rerun", "restart", "repeat"],
+];
+
+/** Words that people use for the same thing. */
+const SAME_NOUNS: readonly (readonly string[])[] = [
+  ["merge request", "mr", "mrs", "pr", "prs", "pull request"],
+  ["issue", "ticket", "bug"],
+  ["comment", "note", "remark", "reply"],
+  ["pipeline", "build", "ci"],
   ["schedule", "timer", "nightly", "cron", "timetable"],
   ["failed", "failure", "broke", "broken", "red", "wrong"],
   ["log", "trace", "output"],
@@ -35,6 +39,8 @@ const SAME: readonly (readonly string[])[] = [
   ["diff", "changes", "changed"],
   ["variable", "secret"],
   ["user", "account", "username"],
+  ["color", "colour"],
+  ["time", "hour", "minute", "duration"],
   ["approve", "approval", "sign off"],
 ];
 
@@ -77,21 +83,27 @@ export const stemsOf = (text: string): string[] => wordsOf(text).flatMap((word) 
 
 export const isStop = (word: string): boolean => STOP.has(word.toLowerCase());
 
-const GROUPS: readonly (readonly (readonly string[])[])[] = SAME.map((group) => group.map((phrase) => wordsOf(phrase).map(stem)));
+type Groups = readonly (readonly (readonly string[])[])[];
+const toGroups = (same: readonly (readonly string[])[]): Groups => same.map((group) => group.map((phrase) => wordsOf(phrase).map(stem)));
+const NOUNS = toGroups(SAME_NOUNS);
+const ALL = [...NOUNS, ...toGroups(SAME_VERBS)];
 
 const holds = (stems: ReadonlySet<string>, phrase: readonly string[]): boolean => phrase.every((part) => stems.has(part));
 
 /** Stem → weight: what was said counts whole, what means the same counts less. */
-export function toQuery(text: string, weight = 1): Map<string, number> {
+export function toQuery(text: string, weight = 1, groups: Groups = ALL): Map<string, number> {
   const said = new Set(stemsOf(text));
   const query = new Map([...said].map((part): [string, number] => [part, weight]));
   const all = new Set(wordsOf(text).map(stem));
-  for (const group of GROUPS) {
+  for (const group of groups) {
     if (!group.some((phrase) => holds(all, phrase))) continue;
     for (const part of group.flat()) if (!query.has(part)) query.set(part, weight * 0.5);
   }
   return query;
 }
+
+/** The stems of a text and of other names for the things in it. */
+export const thingsOf = (text: string): ReadonlySet<string> => new Set(toQuery(text, 1, NOUNS).keys());
 
 export function mergeQueries(...queries: readonly ReadonlyMap<string, number>[]): Map<string, number> {
   const sum = new Map<string, number>();

@@ -3,7 +3,7 @@ import { toAnswer } from "./heuristic-answer.ts";
 import { type Choice, choose } from "./heuristic-choose.ts";
 import { discover, offersNow, withParams } from "./heuristic-discover.ts";
 import { fill, type Scene } from "./heuristic-fill.ts";
-import { type Intent, intentsOf } from "./heuristic-intents.ts";
+import { type Intent, intentsOf, refersBack } from "./heuristic-intents.ts";
 import { nounOf } from "./heuristic-memory.ts";
 import { mend } from "./heuristic-mend.ts";
 import type { Offer, Param } from "./heuristic-offers.ts";
@@ -12,13 +12,34 @@ import { learn, openSession, type Session, SPENT, toScene } from "./heuristic-se
 /** Below this share of the request's words, what is at hand is not taken without looking for something better. */
 const ENOUGH = 0.5;
 
+/** So many offers are looked into before one is taken. */
+const LOOKS = 3;
+
+/** The best of these, once its parameters are known: what they want may speak against it. */
+async function best(
+  session: Session,
+  scene: Scene,
+  offers: () => readonly Offer[],
+  ranked: boolean,
+  suits: Suits,
+): Promise<Choice | undefined> {
+  let choice = choose(offers(), scene, session.seed, ranked).find(suits);
+  for (let look = 0; look < LOOKS && choice && choice.offer.params === undefined; look++) {
+    await withParams(session, choice.offer);
+    choice = choose(offers(), scene, session.seed, ranked).find(suits);
+  }
+  return choice;
+}
+
+type Suits = (choice: Choice) => boolean;
+
 /** The best of what is at hand, or of what a look around finds where that is not like the request. */
-async function find(session: Session, scene: Scene, suits: (choice: Choice) => boolean = () => true): Promise<Choice | undefined> {
-  const at = () => choose(offersNow(session), scene, session.seed).find(suits);
-  const best = at();
-  if (best && best.cover >= ENOUGH && best.filled.missing.length === 0) return best;
+async function find(session: Session, scene: Scene, suits: Suits = () => true): Promise<Choice | undefined> {
+  const hand = await best(session, scene, () => offersNow(session), false, suits);
+  if (hand && hand.cover >= ENOUGH && hand.filled.missing.length === 0) return hand;
   const found = await discover(session, scene);
-  return found.length > 0 ? (choose(found, scene, session.seed).find(suits) ?? at()) : best;
+  const now = () => found.map((offer) => session.learned.get(offer.name) ?? offer);
+  return (found.length > 0 ? await best(session, scene, now, true, suits) : undefined) ?? hand;
 }
 
 const wantsSame = ({ offer }: Choice, param: Param): boolean =>
@@ -27,7 +48,8 @@ const wantsSame = ({ offer }: Choice, param: Param): boolean =>
 /** Looks up what fills a parameter: a list of the things that it names. */
 async function lookUp(session: Session, offer: Offer, param: Param, scene: Scene): Promise<void> {
   const noun = nounOf(param.name).length > 0 ? param.name.replace(/_?i?ids?$/, "") : offer.title || offer.name;
-  const intent: Intent = { ...scene.intent, text: `list ${noun.replaceAll(/[_.]/g, " ")}s`, kind: "read" };
+  const text = `list ${noun.replaceAll(/[_.]/g, " ")}s`;
+  const intent: Intent = { ...scene.intent, core: text, text, kind: "read" };
   const sub = toScene(session, intent);
   const choice = await find(session, sub, (one) => one.filled.missing.length === 0 && !wantsSame(one, param));
   if (!choice) return;
@@ -62,15 +84,12 @@ async function act(session: Session, intent: Intent, before: string | undefined)
   if (again) learn(session, await session.send(again.offer.toCall(again.args)), again.offer);
 }
 
-/** A request that says "it" means what was asked before. */
-const refersBack = (text: string): boolean => /\b(it|its|them|their|those|these|this|that|there|same|one)\b/i.test(text);
-
 async function pursue(task: Task, host: Host, context: DriverContext): Promise<void> {
   const session = openSession(task.prompt, host, context);
   let before: string | undefined;
   try {
     for (const intent of intentsOf(task.prompt)) {
-      await act(session, intent, refersBack(intent.text) ? before : undefined);
+      await act(session, intent, refersBack(intent.core) ? before : undefined);
       before = intent.text;
     }
   } catch (error) {

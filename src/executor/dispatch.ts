@@ -3,7 +3,7 @@ import { pickRoute } from "../catalog/route.ts";
 import { toSignature } from "../catalog/schema.ts";
 import type { Action, Call, CallContext, Facts, Outcome, Question } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
-import { isRaw } from "../policy/call-effects.ts";
+import { effectOfCall, isRaw } from "../policy/call-effects.ts";
 import { namesToken } from "../policy/own-token.ts";
 import type { Policy, Verdict } from "../policy/policy.ts";
 import { judgeRaw, rawVerdict } from "../policy/raw.ts";
@@ -39,6 +39,8 @@ export interface RoadRequest {
   readonly readsOnly?: string;
   /** Run for a composite, which fits the whole. */
   readonly part?: boolean;
+  /** The whole that this is a part of was agreed to. */
+  readonly agreed?: boolean;
   /** Show what a write would send, whatever the policy says: a part of a composite that is only shown. */
   readonly preview?: boolean;
 }
@@ -147,6 +149,8 @@ interface Ready {
   readonly confirm: boolean;
   /** Only shown, not sent. */
   readonly shown: boolean;
+  /** From now on parts of this call need no agreement of their own. */
+  readonly agree: () => void;
 }
 
 async function makeReady(parts: RoadParts, { action, request, context, scope, again }: Going): Promise<Ready> {
@@ -158,14 +162,19 @@ async function makeReady(parts: RoadParts, { action, request, context, scope, ag
   const shown = verdict.preview !== undefined || (request.preview === true && action.effect !== "read");
   // What reads can be made of reads only, whatever it is asked to run.
   const only = action.effect === "read" ? { readsOnly: `${action.id} runs reads only: call it by itself.` } : {};
+  const confirm = request.confirm ?? normal.confirm ?? false;
+  let agreed = request.agreed ?? false;
   const call: Call = {
     action,
     params: normal.params,
     wanted: request.part ? { ...normal.wanted, part: true } : normal.wanted,
     ...route,
-    run: (name, params) => again({ name, params, part: true, ...only, ...(shown ? { preview: true } : {}) }),
+    run: (name, params) => again({ name, params, part: true, confirm, agreed, ...only, ...(shown ? { preview: true } : {}) }),
   };
-  return { call, verdict, confirm: request.confirm ?? normal.confirm ?? false, shown };
+  const agree = () => {
+    agreed = true;
+  };
+  return { call, verdict, confirm, shown, agree };
 }
 
 /** Counts a write that goes out. A composite that has begun is let finish: what it sends counts, and is not stopped half-way. */
@@ -183,16 +192,16 @@ function withOrigin(outcome: Outcome, { action, params }: Call): Outcome {
 
 async function go(parts: RoadParts, going: Going, run: AuditedRun): Promise<Outcome> {
   const { action, request, context } = going;
-  const { call, verdict, confirm, shown } = await makeReady(parts, going);
+  const { call, verdict, confirm, shown, agree } = await makeReady(parts, going);
   run.params = call.params;
-  if (isRaw(action)) run.effect = judgeRaw(action, call.params).effect;
-  else if (verdict.confirm) run.effect = "destructive";
+  run.effect = isRaw(action) ? judgeRaw(action, call.params).effect : effectOfCall(action, call.params).effect;
   const source = parts.registry.source(action.source);
   if (shown) return { kind: "preview", preview: await source.preview(call, context) };
-  if (verdict.confirm) {
+  if (verdict.confirm && !request.agreed) {
     const why = action.effect === "destructive" ? "" : `: ${verdict.confirm.text}`;
     const question = agreement(parts, call, { confirm, why }, context);
     if (question) return { kind: "needs_input", question };
+    agree();
   }
   stopIfCancelled(context.signal);
   countWrite(parts, run, request);

@@ -5,7 +5,7 @@ import type { Action, Call, CallContext, Facts, Outcome, Source } from "../catal
 import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { isRaw } from "../policy/call-effects.ts";
+import { effectOfCall, isRaw } from "../policy/call-effects.ts";
 import type { Door } from "../policy/door.ts";
 import { digestOf } from "../policy/own-token.ts";
 import { toBase, toQuery, toRoot } from "./address.ts";
@@ -263,7 +263,7 @@ async function previewOfComposite(call: Call, context: CallContext, parts: Parts
     return outcome;
   };
   await run({ ...call, run: recorded }, context, parts);
-  return { action: call.action.id, effect: call.action.effect, would_send };
+  return { action: call.action.id, effect: effectOfCall(call.action, call.params).effect, would_send };
 }
 
 async function previewOfGraphql(
@@ -275,7 +275,14 @@ async function previewOfGraphql(
   const { action } = call;
   const variables = hideSecrets(await toVariables(call, document, createFinder(readFor(parts, context))), action);
   const path = `${toRoot(parts.options.settings.url)}/api/graphql`;
-  return { action: action.id, effect: action.effect, method: "POST", path: new URL(path).pathname, query: document, variables };
+  return {
+    action: action.id,
+    effect: effectOfCall(action, call.params).effect,
+    method: "POST",
+    path: new URL(path).pathname,
+    query: document,
+    variables,
+  };
 }
 
 async function previewOf(call: Call, context: CallContext, parts: Parts): Promise<Readonly<Record<string, unknown>>> {
@@ -287,7 +294,7 @@ async function previewOf(call: Call, context: CallContext, parts: Parts): Promis
   const project = projectOf(call);
   return {
     action: action.id,
-    effect: action.effect,
+    effect: effectOfCall(action, call.params).effect,
     method: wire.method,
     path: `${toBase(parts.root).pathname}${wire.path}`,
     ...(Object.keys(wire.query).length > 0 ? { query: hideSecrets(wire.query, action) } : {}),

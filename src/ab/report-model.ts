@@ -110,7 +110,26 @@ export interface SelfReport {
   readonly metrics: Metrics<Spread & { readonly between: number }>;
 }
 
+/** Runs that say nothing about an arm, since the driver's path does not lead through it. */
+export interface NoPathReport {
+  readonly driver: string;
+  readonly arm: string;
+  readonly runs: number;
+  /** Runs of this arm by this driver, these among them. */
+  readonly of: number;
+}
+
+/** What the runs were made with, as far as a reader needs it to make them again. */
+export interface MadeWith {
+  readonly version: string;
+  readonly node: string;
+  /** Changes with any word of any task. */
+  readonly tasks_hash: string;
+  readonly arms: readonly { readonly arm: string; readonly about: string; readonly server?: string }[];
+}
+
 export interface Report {
+  readonly made_with?: MadeWith;
   readonly runs: number;
   readonly tasks: number;
   readonly repeats: number;
@@ -122,6 +141,8 @@ export interface Report {
   readonly currency?: string;
   /** Lines at the end of the file that were torn off by an interruption. */
   readonly torn: number;
+  /** Left out of everything else. */
+  readonly no_path: readonly NoPathReport[];
   readonly groups: readonly GroupReport[];
   readonly self: readonly SelfReport[];
 }
@@ -133,6 +154,7 @@ export interface ReportOptions {
   /** Seed and rounds of the bootstrap. */
   readonly seed?: number;
   readonly rounds?: number;
+  readonly madeWith?: MadeWith;
   /** What each task asks for, to be shown beside its transcripts. */
   readonly prompts?: Readonly<Record<string, string>>;
 }
@@ -287,8 +309,16 @@ function baseOf(arms: readonly string[], asked: string | undefined): string {
   );
 }
 
+function toNoPath(runs: readonly Run[]): readonly NoPathReport[] {
+  return [...grouped(runs, ({ driver, arm }) => `${driver}\n${arm}`).values()].flatMap((own) => {
+    const lost = own.filter(({ no_path }) => no_path);
+    return lost[0] ? [{ driver: lost[0].driver, arm: lost[0].arm, runs: lost.length, of: own.length }] : [];
+  });
+}
+
 /** Everything that the pages say, from the runs alone. The same runs, base, seed and rounds give the same report. */
-export function toReport(runs: readonly Run[], torn: number, options: ReportOptions = {}): Report {
+export function toReport(all: readonly Run[], torn: number, options: ReportOptions = {}): Report {
+  const runs = all.filter(({ no_path }) => !no_path);
   const arms = armsOf(runs).map(([arm]) => arm);
   const { prices, seed = 1, rounds = 1_000 } = options;
   const plan: Plan = { base: baseOf(arms, options.base), seed, rounds, ...(prices ? { prices } : {}) };
@@ -296,6 +326,7 @@ export function toReport(runs: readonly Run[], torn: number, options: ReportOpti
     a < b ? -1 : 1,
   );
   return {
+    ...(options.madeWith ? { made_with: options.madeWith } : {}),
     runs: runs.length,
     tasks: new Set(runs.map(({ task }) => task)).size,
     repeats: new Set(runs.map(({ repeat }) => repeat)).size,
@@ -306,6 +337,7 @@ export function toReport(runs: readonly Run[], torn: number, options: ReportOpti
     rounds,
     ...(prices ? { currency: prices.currency } : {}),
     torn,
+    no_path: toNoPath(all),
     groups: groups.flatMap(([, own]) => (own[0] ? [toGroup(own, own[0], plan)] : [])),
     self: [...grouped(runs, ({ driver }) => driver)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([driver, own]) => toSelf(driver, own)),
   };

@@ -163,6 +163,24 @@ describe("the pages", () => {
     json = JSON.parse(read("report.json")) as Report;
   });
 
+  it("runs without a path count nowhere, and every form says how many they are", () => {
+    const lost = ["a", "b"].map((task) =>
+      run({ task, arm: "other", driver: "scripted", success: false, error: "no tool for x", no_path: true }),
+    );
+    const found = ["a", "b", "c"].flatMap((task) =>
+      ["bridge", "other"].map((arm) => run({ task, arm, driver: "scripted", success: true })),
+    );
+    const kept = found.filter(({ task, arm }) => arm === "bridge" || task === "c");
+    const told = report(directory(linesOf([...lost, ...kept])), { rounds: 10 });
+    expect(told).toMatchObject({ runs: 4, no_path: [{ driver: "scripted", arm: "other", runs: 2, of: 3 }] });
+    expect(told.groups[0]!.arms.map(({ arm, runs, success }) => [arm, runs, success.value])).toEqual([
+      ["bridge", 3, 1],
+      ["other", 1, 1],
+    ]);
+    for (const name of ["report.md", "report.html"])
+      expect(readFileSync(join(made.at(-1)!, name), "utf8")).toContain("2 of 3 runs had no path");
+  });
+
   it("JSON is the report itself", () => {
     expect(json).toMatchObject({ runs: 288, base: "bridge", currency: "EUR" });
   });

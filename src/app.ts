@@ -6,6 +6,7 @@ import type { Settings } from "./config/options.ts";
 import type { Finder } from "./discovery/find.ts";
 import type { AuditLine } from "./executor/audit.ts";
 import type { Road, RoadParts } from "./executor/dispatch.ts";
+import { behindGate, type Gate } from "./executor/gate.ts";
 import { currentProject } from "./executor/project.ts";
 import type { Log } from "./log.ts";
 import { type Limits, narrow, type Wishes } from "./policy/narrow.ts";
@@ -13,6 +14,7 @@ import { createPolicy } from "./policy/policy.ts";
 import { createWriteLimit, type WriteLimit } from "./policy/write-limit.ts";
 import { atConnect, type Unrecognized, unrecognizedNames } from "./registry/choice.ts";
 import { requireSense } from "./registry/contradictions.ts";
+import { delegateRegistry } from "./registry/delegate.ts";
 import { createRegistry, type Registry } from "./registry/registry.ts";
 import { createSession, type Session } from "./registry/session.ts";
 import { createAsker } from "./surface/ask.ts";
@@ -37,9 +39,6 @@ export interface BridgeOptions {
   /** Gives each user a style, and follows what comes of it. */
   readonly trials?: Trials;
 }
-
-/** Lets a caller's runs through, as many at once as are allowed. */
-export type Gate = <T>(context: CallContext, run: () => Promise<T>) => Promise<T>;
 
 /** What is special about one client; nothing on stdio. */
 export interface ConnectOptions {
@@ -70,26 +69,6 @@ export interface Bridge {
   /** The SDK server of a connection; also made for probes. */
   createServer(connection: Connection, link: Link): ReturnType<typeof createServer>;
 }
-
-/** The road through a gate. A run that waits for a person gives its place to others. */
-const behind = (gate: Gate, road: Road): Road => ({
-  async run(request, context) {
-    const { elicit } = context;
-    const started = await gate(context, () => {
-      let leave = () => {};
-      const left = new Promise<void>((resolve) => {
-        leave = resolve;
-      });
-      const asking: NonNullable<typeof elicit> = async (params) => {
-        leave();
-        return (await elicit?.(params)) ?? { action: "cancel" };
-      };
-      const running = road.run(request, elicit ? { ...context, elicit: asking } : context);
-      return Promise.race([running, left]).then(() => ({ running }));
-    });
-    return await started.running;
-  },
-});
 
 /** Runs once, on first use; a failed load is tried again by the next caller. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -209,6 +188,7 @@ interface Shared {
   readonly writes: WriteLimit;
   readonly executors: Executors;
   readonly registry: Registry;
+  readonly gitlab: Source;
   readonly facts: FactSource;
   readonly finder: () => Promise<Finder>;
   readonly audit?: BridgeOptions["audit"];
@@ -224,8 +204,11 @@ function derived<T, U>(from: () => T, make: (value: T) => U): () => U {
   };
 }
 
+/** Calls back whenever the client alone sees other tools, until the returned function is called. */
+type OwnChanges = (changed: () => void) => () => void;
+
 /** Keeps a client's list in step with the sources, from when the client is served to when it goes. */
-function createFollower(registry: Registry, policy: Connection["policy"], session: Connection["session"]) {
+function createFollower(registry: Registry, policy: Connection["policy"], session: Connection["session"], own: OwnChanges) {
   const refresh = () => {
     const byId = new Map(registry.actions().map((action) => [action.id, action]));
     session.refresh((id) => {
@@ -233,20 +216,48 @@ function createFollower(registry: Registry, policy: Connection["policy"], sessio
       return action && policy.permits(action, {}) ? action : undefined;
     });
   };
+  let unfollow = () => {};
+  const stop = () => {
+    registry.events.off("changed", refresh);
+    unfollow();
+  };
   return {
     start: () => {
-      registry.events.off("changed", refresh);
+      stop();
       registry.events.on("changed", refresh);
+      unfollow = own(refresh);
     },
-    stop: () => {
-      registry.events.off("changed", refresh);
-    },
+    stop,
   };
 }
 
 type Follower = ReturnType<typeof createFollower>;
 
 const followers = new WeakMap<Connection, Follower>();
+
+const finderOver = (registry: Registry) =>
+  once(async (): Promise<Finder> => {
+    const { createFinder } = await import("./discovery/find.ts");
+    return createFinder(registry.actions);
+  });
+
+/**
+ * What one client sees of all sources: what everybody sees, or a registry of its own where another server shows it other tools, with a
+ * finder over that.
+ */
+function sightFor({ options: { upstreams }, registry, gitlab, finder }: Shared, key: string): Pick<Connection, "registry" | "finder"> {
+  if (!upstreams) return { registry, finder };
+  const common: readonly Source[] = [];
+  const now = derived(
+    () => upstreams.viewFor(key) ?? common,
+    (views) => {
+      if (views === common) return { registry, finder };
+      const own = createRegistry([gitlab, ...views]);
+      return { registry: own, finder: finderOver(own) };
+    },
+  );
+  return { registry: delegateRegistry(registry.events, () => now().registry), finder: () => now().finder() };
+}
 
 const isOurs = (word: string) => word === "default" || TOOLSETS.some((row) => row.name === word || row.aliases?.includes(word));
 
@@ -273,8 +284,9 @@ function takeSeat(
 }
 
 function connectionFor(shared: Shared, own: ConnectOptions): Connection {
-  const { options, executors, registry, facts, finder, writes, audit } = shared;
+  const { options, executors, facts, writes, audit } = shared;
   const { instance, gate, key = randomBytes(9).toString("base64url") } = own;
+  const { registry, finder } = sightFor(shared, key);
   const { wishes, trial } = takeSeat(options, own);
   const url = instance ?? options.settings.url;
   const now = derived(shared.limits, (limits): Limits => ({ ...(wishes ? narrow(limits, wishes) : limits), url }));
@@ -297,7 +309,7 @@ function connectionFor(shared: Shared, own: ConnectOptions): Connection {
       writes,
       ...audited,
     });
-    return gate ? behind(gate, road) : road;
+    return gate ? behindGate(gate, road) : road;
   });
   const choice = { toolsets: chosen, tools: settings.tools, level: style.level };
   const permitted = (action: Action) => policy.permits(action, {});
@@ -305,7 +317,7 @@ function connectionFor(shared: Shared, own: ConnectOptions): Connection {
   // Limits may become tighter while a client is connected: what is on and no longer permitted is not listed.
   const session: Session = { ...switches, on: () => switches.on().filter(permitted) };
   const { version, upstreams } = options;
-  const follower = createFollower(registry, policy, session);
+  const follower = createFollower(registry, policy, session, (changed) => upstreams?.follow(key, changed) ?? (() => {}));
   const connection: Connection = {
     get settings() {
       return now();
@@ -332,16 +344,14 @@ export function createBridge(options: BridgeOptions): Bridge {
   const facts: ReturnType<typeof createFactSource> = createFactSource(() => executors);
   const executors = createExecutors(options, () => limits, facts.doubt);
   const { upstreams } = options;
-  const registry = createRegistry([gitlabSource(executors, upstreams), ...(upstreams?.sources ?? [])]);
+  const gitlab = gitlabSource(executors, upstreams);
+  const registry = createRegistry([gitlab, ...(upstreams?.sources ?? [])]);
   requireSense(registry, limits);
-  const finder = once(async (): Promise<Finder> => {
-    const { createFinder } = await import("./discovery/find.ts");
-    return createFinder(registry.actions);
-  });
+  const finder = finderOver(registry);
   const asker = createAsker();
   const { audit } = options;
   const writes = createWriteLimit();
-  const shared: Shared = { options, limits: () => limits, writes, executors, registry, facts, finder, ...(audit ? { audit } : {}) };
+  const shared: Shared = { options, limits: () => limits, writes, executors, registry, gitlab, facts, finder, ...(audit ? { audit } : {}) };
   const principalOf = (instance: string, credential: Credential | undefined): Principal => {
     const { user } = facts.known(bare(instance, credential));
     return { instance, ...(user ? { user: { id: user.id, username: user.username } } : {}) };

@@ -246,7 +246,7 @@ export function createServer(parts: ServerParts): Server {
   );
   if (link.transport === "stdio") tellRefreshed(server, connection, link);
   server.setRequestHandler("tools/list", async (_request, context) => {
-    if (connection.upstreams?.listed) await connection.upstreams.ready();
+    if (connection.upstreams?.listed) await connection.upstreams.ready(toContext(parts, server, context));
     connection.session.listed();
     link.takeOwed?.();
     const tools = listTools(connection);

@@ -1,4 +1,4 @@
-import type { CallContext } from "../catalog/types.ts";
+import type { CallContext, Source } from "../catalog/types.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Log } from "../log.ts";
 import type { Verdicts } from "./client.ts";
@@ -38,6 +38,10 @@ export interface Upstreams {
   ready(context?: CallContext): Promise<void>;
   /** The resource behind a link in an answer to this client; undefined where no answer had it. */
   read(uri: string, context: CallContext): Promise<Readonly<Record<string, unknown>>> | undefined;
+  /** All of them as this client sees them; undefined where that is what everybody sees. The same object until something changes. */
+  viewFor(session: string): readonly Source[] | undefined;
+  /** Runs whenever the client's own view became another one, until the returned function is called. */
+  follow(session: string, changed: () => void): () => void;
   forget(session: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -57,6 +61,41 @@ async function within(ms: number, all: Promise<unknown>): Promise<boolean> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A source whose lists are one client's own; it is watched elsewhere. */
+const toView = (source: UpstreamSource, session: string): Source => ({
+  name: source.name,
+  run: (call, context) => source.run(call, context),
+  preview: (call, context) => source.preview(call, context),
+  mayHold: (name) => source.mayHold?.(name) === true,
+  toolsets: () => (source.own(session) ?? source).toolsets(),
+  actions: () => (source.own(session) ?? source).actions(),
+});
+
+/** What single clients see of the sources, made anew only when it is something else. */
+function createViews(sources: readonly UpstreamSource[]) {
+  const known = new Map<string, { readonly stamp: readonly unknown[]; readonly views: readonly Source[] }>();
+  const followers = new Map<string, () => void>();
+  for (const source of sources) source.watchOwn((session) => followers.get(session)?.());
+  return {
+    viewFor(session: string): readonly Source[] | undefined {
+      if (!sources.some((source) => source.own(session))) return undefined;
+      const stamp = sources.flatMap((source) => [source.actions(), source.own(session)?.actions(), source.toolsets()[0]?.note]);
+      const before = known.get(session);
+      if (before && stamp.every((part, index) => part === before.stamp[index])) return before.views;
+      const views = sources.map((source) => toView(source, session));
+      known.set(session, { stamp, views });
+      return views;
+    },
+    follow(session: string, changed: () => void): () => void {
+      followers.set(session, changed);
+      return () => {
+        if (followers.get(session) === changed) followers.delete(session);
+      };
+    },
+    forget: (session: string) => void known.delete(session),
+  };
 }
 
 /** @throws SettingsError */
@@ -91,9 +130,12 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
       turn: async () => await within(PATIENCE, loads[index - 1] ?? Promise.resolve()),
     });
   });
+  const views = createViews(sources);
   return {
     sources,
     fingerprint,
+    viewFor: views.viewFor,
+    follow: views.follow,
     replaced: (id) => prefer === "upstream" && sources.some((source) => source.actions().some((action) => action.same === id)),
     toolsets: new Set(configs.flatMap(({ name, toolsets }) => [name, ...Object.keys(toolsets)])),
     async ready(context) {
@@ -109,6 +151,7 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
       return undefined;
     },
     forget: async (session) => {
+      views.forget(session);
       await Promise.all(sources.map((source) => source.forget(session)));
     },
     close: async () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+import { SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { Action, Call, CallContext, Outcome, Source, ToolsetRow } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -9,9 +9,11 @@ import type { UpstreamConfig } from "./config.ts";
 import { failureOf, sayFailure, toBridgeError } from "./errors.ts";
 import { readTools } from "./list.ts";
 import type { Names } from "./naming.ts";
+import { OwnLists } from "./own-lists.ts";
 import { createPatience } from "./patience.ts";
 import { Slot } from "./slot.ts";
 import { type Mapping, toActions, toToolsets } from "./tools.ts";
+import { feelPulse, listen } from "./watching.ts";
 
 export interface UpstreamOptions {
   readonly config: UpstreamConfig;
@@ -30,12 +32,19 @@ export interface UpstreamOptions {
   readonly single: boolean;
 }
 
+/** Toolsets and actions as one client sees them. */
+export type UpstreamView = Pick<Source, "toolsets" | "actions">;
+
 /** A source over another MCP server. */
 export interface UpstreamSource extends Source {
   /** Reads the tools where that was not done, or a change is on its way; resolves when that worked or failed. */
   load(context: CallContext | undefined): Promise<void>;
   /** The resource behind a link that this client was given; undefined where it was given none like that. */
   read(uri: string, context: CallContext): Promise<Readonly<Record<string, unknown>>> | undefined;
+  /** What this client sees, where that is something else than what all others see. */
+  own(session: string): UpstreamView | undefined;
+  /** Called whenever one client's own list became another one. */
+  watchOwn(changed: (session: string) => void): void;
   /** A client has gone: its connections are closed. */
   forget(session: string): Promise<void>;
   close(): Promise<void>;
@@ -69,6 +78,8 @@ class Upstream implements UpstreamSource {
   #tools: ReadonlyMap<string, UpstreamTool> = new Map();
   #note: string | undefined;
   #tell: () => void = () => {};
+  #tellOwn: (session: string) => void = () => {};
+  readonly #own: OwnLists;
   #loading: Promise<void> | undefined;
   #again = false;
   #redial: NodeJS.Timeout | undefined;
@@ -81,6 +92,22 @@ class Upstream implements UpstreamSource {
     this.#options = options;
     this.#catalog = this.#createSlot(0, () => this.#dialOptions(this.#first?.headers ?? {}, this.#first?.elicits === true));
     this.#note = "its tools were not read yet";
+    this.#own = new OwnLists({
+      read: async (live) => (await readTools(live, options.config.timeout)).tools,
+      toActions: (tools, before) => toActions(tools, options, before),
+      common: () => this.#actions,
+      told: (session) => this.#tellOwn(session),
+      settle: SETTLE,
+    });
+  }
+
+  watchOwn(changed: (session: string) => void): void {
+    this.#tellOwn = changed;
+  }
+
+  own(session: string): UpstreamView | undefined {
+    const own = this.#own.get(session);
+    return own && { actions: () => own.actions, toolsets: () => toToolsets(this.#options.config, own.actions, this.#note) };
   }
 
   watch(changed: () => void): void {
@@ -103,10 +130,15 @@ class Upstream implements UpstreamSource {
     );
   }
 
-  #createSlot(idle: number, options: () => DialOptions): Slot {
+  #createSlot(idle: number, options: () => DialOptions, opened: (live: Live) => Promise<void> = async () => {}): Slot {
     const { verdicts, log } = this.#options;
+    const open = async () => {
+      const live = await dial(options(), verdicts);
+      await opened(live).catch((error: unknown) => log.debug(`${this.name}: its list: ${sayFailure(error)}`));
+      return live;
+    };
     const say = (error: unknown) => log.mask(sayFailure(error, this.#options.config.wants));
-    return new Slot({ name: this.name, idle, say, dial: () => dial(options(), verdicts) });
+    return new Slot({ name: this.name, idle, say, dial: open });
   }
 
   #dialOptions(headers: Readonly<Record<string, string>>, elicits: boolean): DialOptions {
@@ -126,7 +158,16 @@ class Upstream implements UpstreamSource {
 
   // Reading the tools
 
-  load(context: CallContext | undefined): Promise<void> {
+  async load(context: CallContext | undefined): Promise<void> {
+    await this.#loadCommon(context);
+    // What depends on who asks is asked by each; nobody sees what another may see.
+    if (context?.session === undefined || !this.#needsCaller() || this.#options.config.sessionMode === "shared") return;
+    await this.#slotFor(context)
+      .get()
+      .catch(() => this.#own.close(context.session ?? ""));
+  }
+
+  #loadCommon(context: CallContext | undefined): Promise<void> {
     if (this.#loading) return this.#loading;
     if (this.#watched) return Promise.resolve();
     if (context) this.#first ??= { headers: this.#forwarded(context), elicits: this.#options.single && context.elicit !== undefined };
@@ -184,47 +225,16 @@ class Upstream implements UpstreamSource {
     this.#grace = undefined;
     if (this.#watched === live) return;
     this.#watched = live;
-    void this.#listen(live);
-    const pulse = this.#feelPulse(live);
+    void listen(live, () => this.#changed());
+    const { config, pulse: every = PULSE } = this.#options;
+    const timeout = Math.min(config.timeout, PULSE);
+    const pulse = config.link.kind === "stdio" ? undefined : feelPulse(live, every, timeout, () => this.#catalog.drop(live));
     void live.closed.then(() => {
       clearInterval(pulse);
       if (this.#watched !== live) return;
       this.#watched = undefined;
       if (!this.#ended) this.#down("the connection ended");
     });
-  }
-
-  /** A server over HTTP that was started anew closes nothing: without a question now and then its changes would never be heard again. */
-  #feelPulse(live: Live): NodeJS.Timeout | undefined {
-    const { config, pulse = PULSE } = this.#options;
-    if (config.link.kind === "stdio") return undefined;
-    const { client } = live;
-    const options = { timeout: Math.min(config.timeout, PULSE) };
-    const timer = setInterval(() => {
-      const asked = client.getProtocolEra() === "modern" ? client.discover(options) : client.ping(options);
-      asked.catch((error: unknown) => {
-        if (!(error instanceof ProtocolError)) this.#catalog.drop(live);
-      });
-    }, pulse);
-    return timer.unref();
-  }
-
-  /** Modern servers tell of changes only those who listen; a stream that ends is opened again. */
-  async #listen(live: Live): Promise<void> {
-    const { client } = live;
-    if (client.getProtocolEra() !== "modern" || !client.getServerCapabilities()?.tools?.listChanged) return;
-    for (let failures = 0; failures < 10 && !live.isClosed() && !this.#ended; ) {
-      try {
-        const subscription = await client.listen({ toolsListChanged: true });
-        if (failures > 0) this.#changed();
-        failures = 0;
-        if ((await subscription.closed) === "local") return;
-      } catch {
-        // Tried again below.
-      }
-      failures++;
-      await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** failures).unref());
-    }
   }
 
   /** The upstream said that its list changed: read once for however many times it says so. */
@@ -269,8 +279,13 @@ class Upstream implements UpstreamSource {
     const key = `${context.session} ${digest}`;
     const known = this.#slots.get(key);
     if (known) return known.slot;
-    const slot = this.#createSlot(IDLE, () => this.#dialOptions(this.#forwarded(context), context.elicit !== undefined));
-    this.#slots.set(key, { slot, session: context.session });
+    const { session } = context;
+    const options = () => ({
+      ...this.#dialOptions(this.#forwarded(context), context.elicit !== undefined),
+      onListChanged: () => this.#own.changed(session),
+    });
+    const slot = this.#createSlot(IDLE, options, (live) => this.#own.follow(session, live));
+    this.#slots.set(key, { slot, session });
     return slot;
   }
 
@@ -329,7 +344,7 @@ class Upstream implements UpstreamSource {
 
   /** A read whose connection turns out to be gone is sent once more over a new one; nothing else is ever sent twice. */
   async run(call: Call, context: CallContext): Promise<Outcome> {
-    const tool = this.#tools.get(call.action.id);
+    const tool = this.#toolOf(call, context);
     if (!tool)
       throw new BridgeError(
         "upstream_unavailable",
@@ -355,13 +370,18 @@ class Upstream implements UpstreamSource {
     }
   }
 
-  async preview(call: Call): Promise<Readonly<Record<string, unknown>>> {
+  #toolOf({ action }: Call, { session = "" }: CallContext): UpstreamTool | undefined {
+    return (this.#own.get(session)?.tools ?? this.#tools).get(action.id);
+  }
+
+  async preview(call: Call, context: CallContext): Promise<Readonly<Record<string, unknown>>> {
     const text = this.#options.log.mask(JSON.stringify(call.params));
-    return { server: this.name, tool: this.#tools.get(call.action.id)?.name ?? call.action.tool, arguments: JSON.parse(text) };
+    return { server: this.name, tool: this.#toolOf(call, context)?.name ?? call.action.tool, arguments: JSON.parse(text) };
   }
 
   async forget(session: string): Promise<void> {
     this.#links.delete(session);
+    this.#own.forget(session);
     const own = [...this.#slots].filter(([, entry]) => entry.session === session);
     for (const [key] of own) this.#slots.delete(key);
     await Promise.all(own.map(([, { slot }]) => slot.close()));

@@ -37,11 +37,17 @@ export interface ChainClient {
   close(): Promise<void>;
 }
 
+export interface ConnectOptions {
+  readonly person?: (message: string) => "accept" | "decline";
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export interface Chain {
   readonly bridge: Bridge;
   readonly upstreams: Upstreams;
   readonly lines: readonly string[];
-  connect(options?: { person?: (message: string) => "accept" | "decline" }): Promise<ChainClient>;
+  /** `headers`: as if each request came over HTTP with them. */
+  connect(options?: ConnectOptions): Promise<ChainClient>;
   close(): Promise<void>;
 }
 
@@ -56,7 +62,18 @@ const toReply = (result: Record<string, unknown>): Reply => {
   };
 };
 
-async function connectClient(bridge: Bridge, person?: (message: string) => "accept" | "decline"): Promise<ChainClient> {
+/** Messages that arrive there seem to come over HTTP. */
+function withHeaders(transport: InMemoryTransport, headers: Readonly<Record<string, string>>): void {
+  let handler: InMemoryTransport["onmessage"];
+  Object.defineProperty(transport, "onmessage", {
+    get: () => handler,
+    set(next: InMemoryTransport["onmessage"]) {
+      handler = (message, extra) => next?.(message, { ...extra, request: new Request("http://127.0.0.1/mcp", { headers }) } as never);
+    },
+  });
+}
+
+async function connectClient(bridge: Bridge, { person, headers }: ConnectOptions): Promise<ChainClient> {
   const connection = bridge.connect();
   const server = bridge.createServer(connection, { era: "legacy", transport: "stdio", canTell: () => true });
   const client = new Client({ name: "chain", version: "1" }, { capabilities: person ? { elicitation: { form: {} } } : {} });
@@ -70,6 +87,7 @@ async function connectClient(bridge: Bridge, person?: (message: string) => "acce
     changes++;
   });
   const [one, other] = InMemoryTransport.createLinkedPair();
+  if (headers) withHeaders(other, headers);
   await server.connect(other as never);
   await client.connect(one);
   const call = async (name: string, args = {}, options = {}) =>
@@ -123,8 +141,8 @@ export function openChain(
     bridge,
     upstreams,
     lines,
-    async connect({ person } = {}) {
-      const client = await connectClient(bridge, person);
+    async connect(options = {}) {
+      const client = await connectClient(bridge, options);
       clients.push(client);
       return client;
     },

@@ -61,6 +61,19 @@ it.each(["legacy", "modern"] as const)("a %s server that was started anew is not
   await expect.poll(() => holds("far.grown_1"), { timeout: 15_000 }).toBe(false);
 });
 
+it("a parameter that a modern server wants as a header goes there as one, and clients of ours know nothing of it", async () => {
+  server = await startHttpFixture("modern");
+  chain = openChain({ far: { url: server.url } }, ["--toolsets=far"]);
+  const client = await chain.connect();
+  const listed = (await client.list()).find(({ name }) => name === "routed");
+  expect(listed).toMatchObject({ inputSchema: { properties: { region: { type: "string" } } } });
+  expect(JSON.stringify(listed)).not.toContain("x-mcp-header");
+  const reply = await client.run("far.routed", { region: "eu-west1", text: "hi" });
+  expect(reply.json).toEqual({ tool: "routed", args: { region: "eu-west1", text: "hi" } });
+  const sent = (await server.log()).filter((headers) => "mcp-param-region" in headers);
+  expect(sent.map((headers) => [headers["mcp-method"], headers["mcp-param-region"]])).toEqual([["tools/call", "eu-west1"]]);
+});
+
 describe("GitLab's own MCP server", () => {
   const open = async (flags: string[] = [], headers: Record<string, string> = { "X-Gitlab-Enabled-Mcp-Server-Toolsets": "all" }) => {
     server = await startHttpFixture("gitlab");

@@ -4,7 +4,7 @@ import { type GroupReport, METRIC_NAMES, METRICS, type MetricName, type Report, 
 import { SCRIPT } from "./report-script.ts";
 import { STYLE } from "./report-style.ts";
 import { toTranscripts } from "./report-transcripts.ts";
-import { change, method, number, percent, pointChange, price, refreshOf, SHORT, summary, titleOf } from "./report-words.ts";
+import { change, madeWith, method, number, percent, pointChange, price, refreshOf, SHORT, summary, titleOf } from "./report-words.ts";
 import type { Interval } from "./stats.ts";
 import type { Run } from "./types.ts";
 
@@ -42,6 +42,24 @@ function armsTable(report: Report, group: GroupReport): string {
 }
 
 const PAIRED: readonly MetricName[] = ["first_list", "prompt", "uncached", "completion", "calls", "discovery_calls", "ms"];
+
+function madeSection(report: Report): string {
+  const { made_with, arms } = report;
+  if (!made_with) return "";
+  const rows = arms.map((arm) => {
+    const found = made_with.arms.find((one) => one.arm === arm);
+    return row(
+      badge(report, arm),
+      `<td class="words">${toHtml(found?.about ?? "–")}</td><td class="words">${toHtml(found?.server ?? "–")}</td>`,
+    );
+  });
+  const about = table(
+    "What the arms are",
+    ["Arm", '<th scope="col" class="words">What it is</th>', '<th scope="col" class="words">Server</th>'],
+    rows,
+  );
+  return `<details class="method"><summary>What was compared</summary><p class="soft">${toHtml(madeWith(made_with))}</p>${about}</details>`;
+}
 
 function pairedTable(report: Report, { paired }: GroupReport): string {
   const rows = paired.map(({ arm, pairs, success, only_arm, only_base, both, metrics }) => {
@@ -177,6 +195,7 @@ export function toPage(report: Report, runs: readonly Run[], prompts: Readonly<R
 <header>
 <h1>Discovery styles side by side</h1>
 <p>${toHtml(summary(report))}</p>
+${madeSection(report)}
 <details class="method"><summary>How to read the numbers</summary><ul>${read}</ul></details>
 <nav aria-label="Drivers"><ul>${nav}<li><a href="#self">A/A</a></li></ul></nav>
 </header>

@@ -1,5 +1,5 @@
 import { type GroupReport, METRIC_NAMES, type MetricName, type Report, type SelfReport } from "./report-model.ts";
-import { change, method, number, percent, pointChange, price, range, SHORT, summary, titleOf } from "./report-words.ts";
+import { change, madeWith, method, number, percent, pointChange, price, range, SHORT, summary, titleOf } from "./report-words.ts";
 
 /** A cell's text can neither end its cell nor begin anything. */
 const cell = (text: string): string => text.replace(/[\\|`*_<>[\]]/g, "\\$&").replace(/\s+/g, " ");
@@ -105,11 +105,21 @@ function self(rows: readonly SelfReport[]): readonly string[] {
   ];
 }
 
+function made({ made_with, arms: names }: Report): readonly string[] {
+  if (!made_with) return [];
+  const rows = names.map((arm) => {
+    const found = made_with.arms.find((one) => one.arm === arm);
+    return [cell(arm), cell(found?.about ?? "–"), cell(found?.server ?? "–")];
+  });
+  return [madeWith(made_with), table(["Arm", "What it is", "Server"], rows)];
+}
+
 /** The report as a Markdown page. */
 export function toMarkdown(report: Report): string {
   return [
     "# Discovery styles side by side",
     summary(report),
+    ...made(report),
     method(report)
       .map((line) => `- ${line}`)
       .join("\n"),

@@ -82,6 +82,7 @@ th,td{padding:8px 10px;text-align:right;vertical-align:top;border-top:1px solid 
 thead th{border-top:0;color:var(--soft);font-weight:500;font-size:.8rem;background:var(--faint);vertical-align:bottom}
 tbody th{font-weight:500}
 th:first-child,td:first-child{text-align:left}
+.words{text-align:left;white-space:normal;min-width:12rem;overflow-wrap:anywhere}
 .pinned th:first-child{position:sticky;left:0;background:var(--raised);z-index:1}
 .pinned thead th:first-child{background:var(--faint)}
 td small{display:block;font-size:.75rem;line-height:1.3}

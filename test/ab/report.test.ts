@@ -197,6 +197,29 @@ describe("the pages", () => {
     }
   });
 
+  it("say what was compared, and nothing of the machine that ran it", () => {
+    const folder = directory(linesOf([run({ arm: "bridge" }), run({ arm: "other" })]));
+    const arms = [
+      {
+        name: "bridge",
+        command: ["/home/someone/node"],
+        env: { TOKEN: "s3cret" },
+        about: "Five <tools>",
+        server: { name: "b", version: "1.2" },
+      },
+      { name: "other", command: ["x"], env: {}, about: "x" },
+    ];
+    const setup = { version: "0.1.0", node: "v20", counter: "o200k_base", seed: 1, tasks: { count: 2, hash: "abc123" }, arms };
+    writeFileSync(join(folder, "setup.json"), JSON.stringify(setup));
+    report(folder, { rounds: 10 });
+    for (const name of ["report.json", "report.md", "report.html"]) {
+      const text = readFileSync(join(folder, name), "utf8");
+      for (const part of ["abc123", "b 1.2"]) expect(text).toContain(part);
+      for (const part of ["/home/someone", "s3cret"]) expect(text).not.toContain(part);
+    }
+    expect(readFileSync(join(folder, "report.html"), "utf8")).toContain("Five &lt;tools&gt;");
+  });
+
   it("Markdown shows names as they are", () => {
     const text = report(directory(linesOf([run({ task: "a|b `c` <img src=x>", arm: "bridge" })])), { rounds: 10 });
     expect(text.groups[0]!.tasks[0]!.task).toBe("a|b `c` <img src=x>");

@@ -1,6 +1,6 @@
 import { SettingsError, shown } from "../config/fault.ts";
 import { nearest } from "../nearest.ts";
-import type { Arm, Who, World } from "./types.ts";
+import type { Arm, Refresh, Who, World } from "./types.ts";
 
 /** An arm that is this bridge, as data: a style and the flags beside it. */
 interface Row extends Pick<Arm, "name" | "about" | "prefix" | "writes"> {
@@ -40,8 +40,9 @@ export function ownArms(node: string, script: string): readonly Arm[] {
   return ROWS.map(({ flags = [], ...row }) => ({
     ...row,
     command: [node, script, "serve", `--style=${row.style}`, ...flags],
-    // New secrets are written below the home directory: not into that of whoever runs the comparison.
-    env: { HOME: "{SCRATCH}", GITLAB_URL: "{URL}", GITLAB_TOKEN: "{TOKEN}" },
+    // New secrets are written below the home directory: not into that of whoever runs the comparison. A host that asks for its list at
+    // once is waited for as long as it takes, so that a busy machine does not make another kind of host of it.
+    env: { HOME: "{SCRATCH}", GITLAB_URL: "{URL}", GITLAB_TOKEN: "{TOKEN}", GITLAB_BRIDGE_SETTLE: "{SETTLE}" },
   }));
 }
 
@@ -75,16 +76,25 @@ export function parseArm(text: string, env: Readonly<Record<string, string>>): A
 /** What an arm may know of the machine: enough to find its programs and its own files, and nothing of whoever started the comparison. */
 const NEEDED = ["PATH", "HOME", "LANG", "TMPDIR", "SystemRoot", "PATHEXT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "TEMP"];
 
+/** For whom and where an arm is started. */
+export interface Situation {
+  readonly who: Who;
+  readonly refresh: Refresh;
+  /** The environment of whoever started the comparison. */
+  readonly caller: Readonly<Record<string, string | undefined>>;
+  /** An empty folder. */
+  readonly scratch: string;
+}
+
 /** The whole environment of an arm's process: what every program needs, and the arm's own names with the sandbox put in. */
 export function environmentOf(
   arm: Arm,
   { url, tokens }: Pick<World, "url" | "tokens">,
-  who: Who,
-  caller: Readonly<Record<string, string | undefined>>,
-  scratch: string,
+  { who, refresh, caller, scratch }: Situation,
 ): Record<string, string> {
-  const values: Readonly<Record<string, string>> = { API: `${url}/api/v4`, URL: url, TOKEN: tokens[who], SCRATCH: scratch };
-  const fill = (text: string) => text.replace(/\{(API|URL|TOKEN|SCRATCH)\}/g, (_whole, name: string) => values[name] ?? "");
+  const settle = refresh === "at_once" ? "10000" : "500";
+  const values: Readonly<Record<string, string>> = { API: `${url}/api/v4`, URL: url, TOKEN: tokens[who], SCRATCH: scratch, SETTLE: settle };
+  const fill = (text: string) => text.replace(/\{(API|URL|TOKEN|SCRATCH|SETTLE)\}/g, (_whole, name: string) => values[name] ?? "");
   const needed = NEEDED.flatMap((name): [string, string][] => (caller[name] === undefined ? [] : [[name, caller[name]]]));
   return Object.fromEntries([...needed, ...Object.entries(arm.env).map(([name, value]): [string, string] => [name, fill(value)])]);
 }

@@ -6,7 +6,7 @@ import { type Journal, keyOf } from "./journal.ts";
 import { judge, prepare } from "./judge.ts";
 import { NoPath } from "./no-path.ts";
 import { type Job, jobsOf, type Plan } from "./plan.ts";
-import type { Arm, Run, Task, Turn, World } from "./types.ts";
+import type { Arm, Refresh, Run, Task, Turn, World } from "./types.ts";
 
 /** What runs stand on; handed in by whoever starts them. */
 export interface Ground {
@@ -99,12 +99,16 @@ const ended = (signal: AbortSignal): Promise<never> =>
     else signal.addEventListener("abort", end, { once: true });
   });
 
-export const hostFor = (arm: Arm, task: Pick<Task, "as" | "prompt">, world: World, ground: Ground) => ({
+type Asked = Pick<Task, "as" | "prompt">;
+
+/** How a host is opened for a task under an arm. */
+export const hostFor = (arm: Arm, { as: who = "maria", prompt }: Asked, refresh: Refresh, world: World, ground: Ground) => ({
   command: arm.command,
-  env: environmentOf(arm, world, task.as ?? "maria", ground.environment, ground.scratch),
+  env: environmentOf(arm, world, { who, refresh, caller: ground.environment, scratch: ground.scratch }),
   cwd: ground.scratch,
-  prompt: task.prompt,
   counter: ground.counter,
+  prompt,
+  refresh,
 });
 
 /**
@@ -123,7 +127,7 @@ async function runJob(job: Job, plan: Plan, world: World, ground: Ground, stop: 
   try {
     world.reset();
     const before = await prepare(world, task);
-    const options = { ...hostFor(arm, task, world, ground), refresh, maxCalls: plan.maxCalls, signal };
+    const options = { ...hostFor(arm, task, refresh, world, ground), maxCalls: plan.maxCalls, signal };
     host = await Promise.race([openHost(options), over]);
     start = performance.now();
     await Promise.race([driver.run(task, host, { arm, refresh, seed, signal, maxCalls: plan.maxCalls }), over]);

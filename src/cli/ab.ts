@@ -70,11 +70,9 @@ async function meet(arms: readonly Arm[], ground: Ground, signal: AbortSignal): 
   try {
     for (const arm of arms) {
       const { name, command, env, about } = arm;
-      const host = await openHost({ ...hostFor(arm, PROBE, world, ground), refresh: "never", maxCalls: 0, signal }).catch(
-        (error: Error) => {
-          throw new SettingsError(`The arm ${name} does not start. ${error.message}`);
-        },
-      );
+      const host = await openHost({ ...hostFor(arm, PROBE, "never", world, ground), maxCalls: 0, signal }).catch((error: Error) => {
+        throw new SettingsError(`The arm ${name} does not start. ${error.message}`);
+      });
       met.push({ name, command, env, about, ...(host.server ? { server: { name: host.server.name, version: host.server.version } } : {}) });
       await host.close();
     }
@@ -107,7 +105,7 @@ async function runIn(scratch: string, args: RunArguments, host: Host, signal: Ab
 
 async function abRun(argv: readonly string[], host: Host): Promise<void> {
   const args = readRunArguments(argv, host);
-  const scratch = mkdtempSync(join(tmpdir(), "gitlab-ab-"));
+  const scratch = mkdtempSync(join(tmpdir(), `gitlab-ab-${process.pid}-`));
   const stop = new AbortController();
   const onInterrupt = () => stop.abort(new Error("interrupted."));
   // A second Ctrl-C ends at once.

@@ -194,7 +194,7 @@ describe("the server's process", () => {
     const caller = { PATH: process.env.PATH, HOME: "/home/me", GITLAB_TOKEN: "mine", npm_config_registry: "mine", AWS_SECRET: "mine" };
     const arm = parseArm("other='a b' c", { API: "{API}", T: "{TOKEN}", U: "<{URL}>", S: "{SCRATCH}" });
     const world = { url: "http://127.0.0.1:1", tokens: { root: "r", maria: "m", jonas: "j", reader: "e" } };
-    const env = environmentOf(arm, world, "jonas", caller, scratch);
+    const env = environmentOf(arm, world, { who: "jonas", refresh: "never", caller, scratch });
     const { call } = await open({ env });
     const seen = JSON.parse((await call("environment", {})).text) as Record<string, string>;
     const own = { API: "http://127.0.0.1:1/api/v4", T: "j", U: "<http://127.0.0.1:1>", S: scratch };
@@ -208,7 +208,17 @@ describe("arms", () => {
     expect(arms.map(({ name }) => name)).toEqual(OWN_ARMS);
     const prefixed = arms.find(({ name }) => name === "bridge-prefix");
     expect(prefixed?.command).toEqual(["/node", "/main.js", "serve", "--style=bridge", "--prefix=gl_"]);
-    expect(prefixed?.env).toEqual({ HOME: "{SCRATCH}", GITLAB_URL: "{URL}", GITLAB_TOKEN: "{TOKEN}" });
+    const world = { url: "http://gitlab", tokens: { root: "r", maria: "m", jonas: "j", reader: "e" } };
+    for (const [refresh, settle] of [
+      ["at_once", "10000"],
+      ["never", "500"],
+    ] as const)
+      expect(prefixed && environmentOf(prefixed, world, { who: "maria", refresh, caller: { HOME: "/mine" }, scratch: "/none" })).toEqual({
+        HOME: "/none",
+        GITLAB_URL: "http://gitlab",
+        GITLAB_TOKEN: "m",
+        GITLAB_BRIDGE_SETTLE: settle,
+      });
     expect(armsNamed(["meta", "meta"], arms).map(({ name }) => name)).toEqual(["meta"]);
     expect(armsNamed(["all"], arms)).toHaveLength(OWN_ARMS.length);
     expect(() => armsNamed(["brige"], arms)).toThrow('the nearest is "bridge"');

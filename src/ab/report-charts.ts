@@ -32,6 +32,8 @@ const short = (value: number) => (value >= 10_000 ? `${round(value / 1_000)}k` :
 interface Scale {
   at(value: number): number;
   readonly ticks: readonly number[];
+  /** What an axis says of itself beside its unit. */
+  readonly note: string;
 }
 
 const STEPS = [1, 2, 5];
@@ -51,7 +53,7 @@ function tokenScale(values: readonly number[], from: number, to: number): Scale 
     const step = niceTicks(most / 8, most).find((tick) => most / tick <= 5) ?? most;
     const top = Math.ceil(most / step) * step;
     const ticks = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step);
-    return { at: (value) => from + ((to - from) * value) / top, ticks };
+    return { at: (value) => from + ((to - from) * value) / top, ticks, note: "" };
   }
   const all = niceTicks(least, most);
   const low = all.findLast((tick) => tick <= least) ?? least;
@@ -161,7 +163,7 @@ export function scatter(report: Report, group: GroupReport, id: string): string 
       size,
       "Success against prompt tokens of a task",
       about,
-      `${grid}${ticks}${axisTitle(size, "prompt tokens of a task, median")}${whiskers.join("")}${badges(report, marks, size, AROUND)}`,
+      `${grid}${ticks}${axisTitle(size, `prompt tokens of a task, median${x.note}`)}${whiskers.join("")}${badges(report, marks, size, AROUND)}`,
     );
   };
   return SIZES.map(draw).join("");
@@ -205,7 +207,7 @@ export function lines(report: Report, group: GroupReport, id: string): string {
       size,
       "Prompt tokens sent in each turn",
       about,
-      `${grid}${ticks.map((turn) => below(x(turn), size, String(turn))).join("")}${axisTitle(size, "turn")}${paths.join("")}${badges(report, marks, size, BESIDE)}`,
+      `${grid}${ticks.map((turn) => below(x(turn), size, String(turn))).join("")}${axisTitle(size, `turn (tokens upwards${y.note})`)}${paths.join("")}${badges(report, marks, size, BESIDE)}`,
     );
   };
   return SIZES.map(draw).join("");

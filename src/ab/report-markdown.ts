@@ -4,9 +4,10 @@ import { change, madeWith, method, number, percent, pointChange, price, range, S
 /** A cell's text can neither end its cell nor begin anything. */
 const cell = (text: string): string => text.replace(/[\\|`*_<>[\]]/g, "\\$&").replace(/\s+/g, " ");
 
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** @param words how many columns from the left hold words; the others hold numbers. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[], words = 1): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map((_, index) => (index === 0 ? "---" : "---:"))), ...rows.map(line)].join("\n");
+  return [line(head), line(head.map((_, index) => (index < words ? "---" : "---:"))), ...rows.map(line)].join("\n");
 }
 
 const arms = ({ arms: rows }: GroupReport) =>
@@ -50,6 +51,7 @@ const sizes = ({ sizes: rows }: GroupReport) =>
         number(one.calls),
       ]),
     ),
+    2,
   );
 
 function tasks({ tasks: rows, arms: all }: GroupReport): string {
@@ -63,6 +65,7 @@ function tasks({ tasks: rows, arms: all }: GroupReport): string {
         return found ? `${found.succeeded}/${found.runs} · ${number(found.prompt)}` : "–";
       }),
     ]),
+    2,
   );
 }
 
@@ -111,7 +114,7 @@ function made({ made_with, arms: names }: Report): readonly string[] {
     const found = made_with.arms.find((one) => one.arm === arm);
     return [cell(arm), cell(found?.about ?? "–"), cell(found?.server ?? "–")];
   });
-  return [madeWith(made_with), table(["Arm", "What it is", "Server"], rows)];
+  return [madeWith(made_with), table(["Arm", "What it is", "Server"], rows, 3)];
 }
 
 /** The report as a Markdown page. */

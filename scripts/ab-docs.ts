@@ -61,11 +61,10 @@ function run(args: readonly string[]): Promise<number> {
   });
 }
 
-/** One level down, long tables folded, and without the paths of this machine. */
+/** One level down, and long tables folded. */
 const toSection = (report: string): string =>
   report
     .replace(/^# .*\n+/, "")
-    .replace(/\| \S+ \S+@zereight\S+ \|/g, `| ${PEER.replace(/@[^@]*$/, "")} |`)
     .replace(/^#(?=#)/gm, "##")
     .replace(
       /^#### By task.*\n+((?:\|.*\n)+)/gm,

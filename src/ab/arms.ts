@@ -63,6 +63,9 @@ function words(line: string): readonly string[] {
   return parts.map((part) => part.replace(/"([^"]*)"|'([^']*)'/g, (_whole, double, single) => double ?? single ?? ""));
 }
 
+/** What an arm is stands in reports; where it lies on this machine does not. */
+const withoutFolders = (word: string) => word.replace(/^(.*[\\/]node_modules[\\/]|(\/|[A-Za-z]:\\).*[\\/](?=[^\\/]))/, "");
+
 /** Another server: `name=command line`. @throws SettingsError */
 export function parseArm(text: string, env: Readonly<Record<string, string>>): Arm {
   const [, name, line = ""] = /^([a-z0-9][a-z0-9._-]*)=(.*)$/is.exec(text) ?? [];
@@ -70,7 +73,7 @@ export function parseArm(text: string, env: Readonly<Record<string, string>>): A
   if (name === undefined || command.length === 0)
     throw new SettingsError(`--arm takes name='command line', not ${shown(text)}; the name has letters, digits, "-", "." and "_".`);
   if (OWN_ARMS.includes(name)) throw new SettingsError(`--arm ${name}: this name is an arm of our own; choose another.`);
-  return { name, command, env, about: command.join(" ") };
+  return { name, command, env, about: command.map(withoutFolders).join(" ") };
 }
 
 /** What an arm may know of the machine: enough to find its programs and its own files, and nothing of whoever started the comparison. */

@@ -226,6 +226,7 @@ describe("arms", () => {
 
   it("others are taken apart as a shell would, without one", () => {
     expect(parseArm('x=npx -y "a b" --flag=\'c d\' e"f"', {}).command).toEqual(["npx", "-y", "a b", "--flag=c d", "ef"]);
+    expect(parseArm("x=/usr/bin/node /a/node_modules/@b/c/d.js /e/f.js @g/h --i=j/k", {}).about).toBe("node @b/c/d.js f.js @g/h --i=j/k");
     for (const text of ["x", "x=", "=npx", "bridge=npx"]) expect(() => parseArm(text, {})).toThrow(/--arm/);
   });
 });

@@ -155,21 +155,29 @@ async function open(session: Session, scene: Scene, roles: Roles, group: string)
 /** Two groups at most for one request: a person would not open everything either. */
 const GROUPS = 2;
 
+export interface Found {
+  readonly offers: readonly Offer[];
+  /** A search gave them, best first. */
+  readonly ranked: boolean;
+}
+
+const NOTHING: Found = { offers: [], ranked: false };
+
 /**
  * Looks for more than is at hand: by a search where there is one, else in the groups that are most like the request.
  * Gives what was found; nothing where the server offers no way to look.
  */
-export async function discover(session: Session, scene: Scene): Promise<Offer[]> {
+export async function discover(session: Session, scene: Scene): Promise<Found> {
   const roles = rolesNow(session);
   const searcher = roles.searchers[0];
-  if (searcher) return search(session, scene, searcher);
-  if (roles.openers.length + roles.showers.length === 0 || roles.dispatchers.length > 0) return [];
+  if (searcher) return { offers: await search(session, scene, searcher), ranked: true };
+  if (roles.openers.length + roles.showers.length === 0 || roles.dispatchers.length > 0) return NOTHING;
   const groups = likelyGroups(session, await groupsOf(session, roles), scene);
   for (const group of groups.slice(0, GROUPS)) {
-    const found = await open(session, scene, rolesNow(session), group);
-    if (found.length > 0) return found;
+    const offers = await open(session, scene, rolesNow(session), group);
+    if (offers.length > 0) return { offers, ranked: false };
   }
-  return [];
+  return NOTHING;
 }
 
 /** The values of other parameters that ask for whole schemas. */

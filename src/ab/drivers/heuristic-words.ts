@@ -44,28 +44,33 @@ const SAME_NOUNS: readonly (readonly string[])[] = [
   ["approve", "approval", "sign off"],
 ];
 
-const ENDINGS: readonly (readonly [RegExp, string])[] = [
+type Endings = readonly (readonly [RegExp, string])[];
+
+const PLURALS: Endings = [
   [/ies$/, "y"],
-  [/ied$/, "y"],
-  [/sses$/, "ss"],
-  [/([sxz]|ch|sh)es$/, "$1"],
+  [/(ss|x|z|ch|sh)es$/, "$1"],
   [/([^su])s$/, "$1"],
+];
+const FORMS: Endings = [
+  [/ied$/, "y"],
   [/(\w{4,})ations?$/, "$1"],
   [/(\w{3,})ions?$/, "$1"],
   [/(\w{3,})ing$/, "$1"],
   [/(\w{3,})ed$/, "$1"],
-  [/(\w{4,})ees?$/, "$1"],
+  [/(\w{4,})ee$/, "$1"],
   [/(\w{5,})al$/, "$1"],
 ];
 
+/** Takes off the first ending that fits. */
+function without(word: string, endings: Endings): string {
+  const found = word.length > 3 ? endings.find(([ending]) => ending.test(word)) : undefined;
+  return found ? word.replace(...found) : word;
+}
+
 /** A word without the endings of English grammar: plain rules, no dictionary. */
 export function stem(word: string): string {
-  let base = word;
-  for (const [ending, put] of ENDINGS) base = base.length > 3 ? base.replace(ending, put) : base;
-  return base
-    .replace(/(.{2,}[^aeiou\W])\1$/, "$1")
-    .replace(/([bdgklmnprt])\1$/, "$1")
-    .replace(/(\w{3,})e$/, "$1");
+  const base = without(without(word, PLURALS), FORMS);
+  return base.replace(/([bdgklmnprt])\1$/, "$1").replace(/(\w{3,})e$/, "$1");
 }
 
 /** Lower-case words; names in snake, kebab or camel case are taken apart. */

@@ -37,9 +37,9 @@ type Suits = (choice: Choice) => boolean;
 async function find(session: Session, scene: Scene, suits: Suits = () => true): Promise<Choice | undefined> {
   const hand = await best(session, scene, () => offersNow(session), false, suits);
   if (hand && hand.cover >= ENOUGH && hand.filled.missing.length === 0) return hand;
-  const found = await discover(session, scene);
-  const now = () => found.map((offer) => session.learned.get(offer.name) ?? offer);
-  return (found.length > 0 ? await best(session, scene, now, true, suits) : undefined) ?? hand;
+  const { offers, ranked } = await discover(session, scene);
+  const now = () => offers.map((offer) => session.learned.get(offer.name) ?? offer);
+  return (offers.length > 0 ? await best(session, scene, now, ranked, suits) : undefined) ?? hand;
 }
 
 const wantsSame = ({ offer }: Choice, param: Param): boolean =>

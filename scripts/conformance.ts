@@ -1,21 +1,14 @@
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { startFixtureServer } from "./conformance/fixture-server.ts";
+import { gaps, type Plan, parseSuite, readPlans, readSuites, type Suite, writeSuites } from "./conformance/plan.ts";
 import { startHttpProcess } from "./conformance/process.ts";
 
-/** One version of the suite: which scenarios are run against what, by protocol revision; the others each with a reason. */
-interface Plan {
-  readonly version: string;
-  /** Against the built server, as people run it. */
-  readonly server: Readonly<Record<string, readonly string[]>>;
-  /** Against our transport with the suite's own fixtures. */
-  readonly fixtures: Readonly<Record<string, readonly string[]>>;
-  readonly left_out: Readonly<Record<string, string>>;
-}
-
-const PLANS = JSON.parse(readFileSync(new URL("../fixtures/conformance/scenarios.json", import.meta.url), "utf8")) as readonly Plan[];
 const CACHE = new URL("../node_modules/.cache/conformance/", import.meta.url).pathname;
+
+/** Writes down the suite's list as it is. */
+const WRITES = process.argv.includes("--write");
 
 interface Ran {
   readonly code: number;
@@ -49,66 +42,86 @@ async function install(version: string): Promise<string> {
   return bin;
 }
 
-/** Every scenario of the suite for servers, with its revisions. */
-async function scenariosOf(bin: string): Promise<ReadonlyMap<string, readonly string[]>> {
+/** The suite's own list of what it has. */
+async function suiteOf(bin: string, version: string): Promise<Suite> {
   const { output } = await run(join(bin, "conformance"), ["list"], { path: bin });
-  const servers = output.split(/^Client scenarios/m)[0] ?? "";
-  const found = [...servers.matchAll(/^\s+- (\S+) \[([^\]]*)\]/gm)];
-  return new Map(found.map(([, name = "", revisions = ""]) => [name, revisions.split(",")]));
+  return parseSuite(version, output);
 }
 
-/** What stands in neither list, or in a list and nowhere else. */
-function gaps(plan: Plan, scenarios: ReadonlyMap<string, readonly string[]>): string[] {
-  const planned = (name: string, revision: string) =>
-    [plan.server, plan.fixtures].some((lists) => lists[revision]?.includes(name)) ||
-    plan.left_out[name] !== undefined ||
-    plan.left_out[`${name} ${revision}`] !== undefined;
-  const missing = [...scenarios].flatMap(([name, revisions]) =>
-    revisions
-      .filter((revision) => !planned(name, revision))
-      .map((revision) => `${name} ${revision} is neither run nor left out with a reason`),
-  );
-  const names = [plan.server, plan.fixtures].flatMap((lists) => Object.values(lists).flat());
-  const gone = [...names, ...Object.keys(plan.left_out).map((key) => key.split(" ")[0] ?? "")].filter((name) => !scenarios.has(name));
-  return [...missing, ...gone.map((name) => `${name} is listed, but not in the suite`)];
+const hasPassed = ({ code, output }: Ran) => code === 0 && !/\b[1-9]\d* (failed|warnings)\b/.test(output);
+
+function told(name: string, ran: Ran): string[] {
+  console.log(`${hasPassed(ran) ? "✓" : "✗"} ${name}`);
+  return hasPassed(ran) ? [] : [`${name}\n${ran.output.slice(-1_500)}`];
 }
 
-async function runAll(
-  bin: string,
-  url: string,
-  lists: Readonly<Record<string, readonly string[]>>,
-  takesRevision: boolean,
-): Promise<string[]> {
+const TSX = import.meta.resolve("tsx");
+const CLIENT = new URL("conformance/client.ts", import.meta.url).pathname;
+/** Scenarios for clients mostly wait for a process to start. */
+const AT_ONCE = 3;
+
+const pairsOf = (lists: Plan["client"]) =>
+  Object.entries(lists).flatMap(([revision, names]) => names.map((name) => [revision, name] as const));
+
+async function runAll(bin: string, url: string, lists: Plan["server"], takesRevision: boolean): Promise<string[]> {
   const failed: string[] = [];
-  for (const [revision, names] of Object.entries(lists)) {
-    for (const name of names) {
-      const version = takesRevision ? ["--spec-version", revision] : [];
-      const { code, output } = await run(join(bin, "conformance"), ["server", "--url", url, "--scenario", name, ...version], { path: bin });
-      const passed = code === 0 && !/\b[1-9]\d* (failed|warnings)\b/.test(output);
-      console.log(`${passed ? "✓" : "✗"} ${revision} ${name}`);
-      if (!passed) failed.push(`${revision} ${name}\n${output.slice(-1_500)}`);
-    }
+  for (const [revision, name] of pairsOf(lists)) {
+    const version = takesRevision ? ["--spec-version", revision] : [];
+    const ran = await run(join(bin, "conformance"), ["server", "--url", url, "--scenario", name, ...version], { path: bin });
+    failed.push(...told(`${revision} ${name}`, ran));
   }
   return failed;
 }
 
-async function check(plan: Plan): Promise<string[]> {
+/** The suite starts our client for each scenario; a few at once. */
+async function runClients(bin: string, lists: Plan["client"], takesRevision: boolean): Promise<string[]> {
+  const failed: string[] = [];
+  const waiting = [...pairsOf(lists)];
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const [revision, name] = next;
+      const version = takesRevision ? ["--spec-version", revision] : [];
+      const command = ["--command", `node --import ${TSX} ${CLIENT}`, "--timeout", "90000"];
+      const ran = await run(join(bin, "conformance"), ["client", ...command, "--scenario", name, ...version], { path: bin });
+      failed.push(...told(`${revision} ${name}`, ran));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return failed;
+}
+
+async function check(plan: Plan, stored: Suite | undefined): Promise<{ readonly suite: Suite; readonly problems: readonly string[] }> {
   const bin = await install(plan.version);
-  const scenarios = await scenariosOf(bin);
-  if (scenarios.size === 0) return [`the suite ${plan.version} lists no scenarios`];
+  const suite = await suiteOf(bin, plan.version);
+  if (Object.keys(suite.server).length === 0) return { suite, problems: [`the suite ${plan.version} lists no scenarios`] };
   const takesRevision = plan.version !== "0.1.16";
-  const problems = gaps(plan, scenarios);
-  console.log(`\nsuite ${plan.version}: ${scenarios.size} scenarios\nagainst the built server`);
+  const problems = gaps(plan, suite);
+  if (JSON.stringify(suite) !== JSON.stringify(stored) && !WRITES)
+    problems.push(
+      `fixtures/conformance/suite.json is not what the suite ${plan.version} lists; npm run conformance -- --write writes it anew`,
+    );
+  console.log(`\nsuite ${plan.version}\nagainst the built server`);
   const server = await startHttpProcess(spawn);
   problems.push(...(await runAll(bin, server.url, plan.server, takesRevision).finally(server.stop)));
   console.log("against our transport with the suite's fixtures");
   const fixtures = await startFixtureServer();
   problems.push(...(await runAll(bin, fixtures.url, plan.fixtures, takesRevision).finally(() => fixtures.stop())));
-  return problems;
+  console.log("against the bridge as a client, the suite's server behind it");
+  problems.push(...(await runClients(bin, plan.client, takesRevision)));
+  return { suite, problems };
 }
 
-const problems: string[] = [];
-for (const plan of PLANS) problems.push(...(await check(plan)));
+const suites = readSuites();
+const checked: Awaited<ReturnType<typeof check>>[] = [];
+for (const plan of readPlans())
+  checked.push(
+    await check(
+      plan,
+      suites.find(({ version }) => version === plan.version),
+    ),
+  );
+if (WRITES) writeSuites(checked.map(({ suite }) => suite));
+const problems = checked.flatMap((one) => one.problems);
 for (const problem of problems) console.error(`\n${problem}`);
 console.log(problems.length === 0 ? "\nEverything that is run passes; everything else has a reason." : `\n${problems.length} problems`);
 process.exit(problems.length === 0 ? 0 : 1);

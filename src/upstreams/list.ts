@@ -1,5 +1,6 @@
 import { cleanTool, type UpstreamTool } from "./clean.ts";
 import type { Live } from "./client.ts";
+import { faultInHeaders } from "./header-params.ts";
 
 const MOST_PAGES = 1_000;
 const MOST_TOOLS = 5_000;
@@ -12,8 +13,16 @@ export interface ToolList {
   readonly left: readonly string[];
 }
 
+/** A tool that clients can take, or why it is left out. `headers`: its server may want parameters as headers. */
+function takeTool(raw: unknown, headers: boolean): UpstreamTool | string {
+  const tool = cleanTool(raw);
+  const fault = typeof tool === "string" || !headers ? undefined : faultInHeaders(tool.inputSchema);
+  return typeof tool === "string" || fault === undefined ? tool : `${tool.name}: ${fault}`;
+}
+
 /** All pages of an upstream's tools, within bounds: pages without end, and tools that no client could take, are left out and told. */
-export async function readTools(live: Live, timeout: number): Promise<ToolList> {
+export async function readTools(live: Live, timeout: number, overHttp: boolean): Promise<ToolList> {
+  const headers = overHttp && live.client.getProtocolEra() === "modern";
   if (!live.client.getServerCapabilities()?.tools) return { tools: [], left: ["it has no tools"] };
   const tools = new Map<string, UpstreamTool>();
   const left: string[] = [];
@@ -27,7 +36,7 @@ export async function readTools(live: Live, timeout: number): Promise<ToolList> 
       { timeout: Math.min(timeout, Math.max(1, until - Date.now())) },
     );
     for (const one of live.gate.takePage()) {
-      const tool = cleanTool(one);
+      const tool = takeTool(one, headers);
       if (typeof tool === "string") left.push(tool);
       else if (!tools.has(tool.name)) tools.set(tool.name, tool);
     }

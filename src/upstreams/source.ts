@@ -7,6 +7,7 @@ import type { UpstreamTool } from "./clean.ts";
 import { type DialOptions, dial, type Elicit, type Live, type Verdicts } from "./client.ts";
 import type { UpstreamConfig } from "./config.ts";
 import { failureOf, sayFailure, toBridgeError } from "./errors.ts";
+import { Links } from "./links.ts";
 import { readTools } from "./list.ts";
 import type { Names } from "./naming.ts";
 import { OwnLists } from "./own-lists.ts";
@@ -55,7 +56,6 @@ const IDLE = 10 * 60_000;
 const SETTLE = 100;
 const PULSE = 30_000;
 const TOTAL = 30 * 60_000;
-const MOST_LINKS = 500;
 const LONGEST_REDIAL = 60_000;
 
 /** `_meta` of a request that is the caller's own, without what belongs to its connection to us. */
@@ -68,8 +68,7 @@ class Upstream implements UpstreamSource {
   readonly #options: UpstreamOptions;
   readonly #slots = new Map<string, { readonly slot: Slot; readonly session: string }>();
   readonly #catalog: Slot;
-  /** By client: links that stood in answers to it, the oldest first. */
-  readonly #links = new Map<string, Set<string>>();
+  readonly #links = new Links();
   /** The client that the catalog's connection belongs to. */
   #owner: string | undefined;
   /** What the catalog's connection took from the client that came first; nothing else of a client is kept. */
@@ -93,7 +92,7 @@ class Upstream implements UpstreamSource {
     this.#catalog = this.#createSlot(0, () => this.#dialOptions(this.#first?.headers ?? {}, this.#first?.elicits === true));
     this.#note = "its tools were not read yet";
     this.#own = new OwnLists({
-      read: async (live) => (await readTools(live, options.config.timeout)).tools,
+      read: async (live) => (await this.#readTools(live)).tools,
       toActions: (tools, before) => toActions(tools, options, before),
       common: () => this.#actions,
       told: (session) => this.#tellOwn(session),
@@ -188,11 +187,16 @@ class Upstream implements UpstreamSource {
     return this.#loading;
   }
 
+  #readTools(live: Live): ReturnType<typeof readTools> {
+    const { link, timeout } = this.#options.config;
+    return readTools(live, timeout, link.kind !== "stdio");
+  }
+
   async #read(): Promise<void> {
-    const { config, log } = this.#options;
+    const { log } = this.#options;
     try {
       await this.#catalog.use(async (live) => {
-        const { tools, left } = await readTools(live, config.timeout);
+        const { tools, left } = await this.#readTools(live);
         for (const one of left.slice(0, 20)) log.warn(`upstream ${this.name}: left out: ${one}`);
         if (this.#actions.length === 0) await this.#options.turn();
         this.#publish(tools, undefined);
@@ -309,7 +313,7 @@ class Upstream implements UpstreamSource {
           toolDefinition: { name: tool.name, inputSchema: tool.inputSchema as { type: "object" } },
         },
       );
-      this.#remember(result.content, context);
+      this.#links.remember(context.session ?? "", result.content);
       return { kind: "relayed", result };
     } catch (error) {
       throw patience.isOver() ? new SdkError(SdkErrorCode.RequestTimeout, "no answer in time") : error;
@@ -319,20 +323,8 @@ class Upstream implements UpstreamSource {
     }
   }
 
-  #remember(content: readonly { readonly type: string; readonly uri?: unknown }[], { session = "" }: CallContext): void {
-    const uris = content.flatMap(({ type, uri }) => (type === "resource_link" && typeof uri === "string" ? [uri] : []));
-    if (uris.length === 0) return;
-    const known = this.#links.get(session) ?? new Set<string>();
-    this.#links.set(session, known);
-    for (const uri of uris) {
-      known.delete(uri);
-      known.add(uri);
-    }
-    for (const oldest of known) if (known.size > MOST_LINKS) known.delete(oldest);
-  }
-
   read(uri: string, context: CallContext): Promise<Readonly<Record<string, unknown>>> | undefined {
-    if (!this.#links.get(context.session ?? "")?.has(uri)) return undefined;
+    if (!this.#links.has(context.session ?? "", uri)) return undefined;
     const failed = { id: uri, upstream: this.name, reads: true, cancelled: false };
     const { timeout } = this.#options.config;
     return this.#slotFor(context)
@@ -380,7 +372,7 @@ class Upstream implements UpstreamSource {
   }
 
   async forget(session: string): Promise<void> {
-    this.#links.delete(session);
+    this.#links.forget(session);
     this.#own.forget(session);
     const own = [...this.#slots].filter(([, entry]) => entry.session === session);
     for (const [key] of own) this.#slots.delete(key);

@@ -63,6 +63,7 @@ function tokenScale(values: readonly number[], from: number, to: number): Scale 
   return {
     at: (value) => from + (to - from) * share(value),
     ticks: inside.length > 7 ? inside.filter((_, index) => index % 2 === 0) : inside,
+    note: ", log scale",
   };
 }
 

@@ -230,9 +230,7 @@ describe("the pages", () => {
   it("HTML holds nothing of what others wrote as markup", () => {
     const html = read("report.html");
     expect(RUNS.some(({ turns }) => turns.some(({ seen }) => seen === HOSTILE))).toBe(true);
-    expect(html).not.toContain("<img");
-    expect(html).not.toContain("window.hurt=1</script>");
-    expect(html.match(/<script/g)).toHaveLength(2);
-    expect(html.match(/<\/script>/g)).toHaveLength(2);
+    const count = (part: string) => html.split(part).length - 1;
+    expect(["<img", "window.hurt=1</script>", "<script", "</script>"].map(count)).toEqual([0, 0, 2, 2]);
   });
 });

@@ -51,7 +51,9 @@ const steps = (entry: string): readonly (readonly string[])[] => {
 
 /** One `ab run`; interrupted when the time is over, as a person would. */
 function run(args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [MAIN, "ab", "run", "--out", join(FOLDER, "runs"), "--workers", "3", ...args], { stdio: "inherit" });
+  const child = spawn(process.execPath, [MAIN, "ab", "run", "--out", join(FOLDER, "runs"), "--workers", "3", ...args], {
+    stdio: "inherit",
+  });
   const timer = setTimeout(() => child.kill("SIGINT"), Math.max(0, end - Date.now()));
   return new Promise((done) => {
     child.once("exit", (code) => {

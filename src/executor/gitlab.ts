@@ -37,6 +37,7 @@ import { hideSecrets, prepareDelivery, tellMasked } from "./secrets.ts";
 import { didOf, hintOf, missingLabels } from "./silent.ts";
 import { isPlain } from "./slim.ts";
 import type { Target } from "./target.ts";
+import { createTierHints } from "./tier.ts";
 import { toWire, type WireRequest } from "./wire.ts";
 import { toWriteOutcome } from "./written.ts";
 
@@ -352,12 +353,13 @@ export function createGitLabSource(options: GitLabOptions): GitLabSource {
     },
   });
   const places = createPlaces((path, template, context) => get(parts, path, template, context, context.signal));
+  const explain = createTierHints({ settings, facts, places, get: (...asked) => get(probe, ...asked) });
   return {
     name: GITLAB,
     toolsets: () => TOOLSETS,
     actions: parts.actions,
     run: async (call, context) => {
-      const outcome = await run(call, context, parts);
+      const outcome = await explain(call, context, () => run(call, context, parts));
       return call.action.effect === "read" ? tellMasked(outcome) : outcome;
     },
     preview: (call, context) => previewOf(call, context, parts),

@@ -1,4 +1,4 @@
-import { findGroup, findProject, projectsIn, requireUser, visibleProjects } from "./access.ts";
+import { findGroup, findProject, projectsIn, requireAdmin, requireUser, visibleProjects } from "./access.ts";
 import { eventJson, visibleEvents } from "./activity.ts";
 import { userBasic } from "./entities.ts";
 import { milestoneJson } from "./entities-planning.ts";
@@ -28,6 +28,26 @@ const version = (request: Request): Reply => {
   requireUser(request);
   return ok({ version: METADATA.version, revision: METADATA.revision });
 };
+
+/** The licence in force; the namespaces of the seeds have the same plan. */
+function licence(request: Request): Reply {
+  requireAdmin(request);
+  return ok({
+    id: 1,
+    plan: "ultimate",
+    created_at: "2026-01-01T00:00:00.000Z",
+    starts_at: "2026-01-01",
+    expires_at: "2027-01-01",
+    historical_max: request.world.users.length,
+    maximum_user_count: request.world.users.length,
+    licensee: { Name: "Sandbox" },
+    add_ons: {},
+    expired: false,
+    overage: 0,
+    user_limit: 100,
+    active_users: request.world.users.length,
+  });
+}
 
 function todos(request: Request): Todo[] {
   const { query, world } = request;
@@ -205,6 +225,7 @@ function markdown(request: Request): Reply {
 
 export const coreBehaviours: readonly Behaviour[] = [
   get("/metadata", metadata, { scopes: ["read_user"] }),
+  get("/license", licence),
   get("/version", version, { scopes: ["read_user"] }),
   get("/todos", (request) => paged(request, todos(request), (todo) => todoJson(request, todo))),
   post("/todos/mark_as_done", finishAll),

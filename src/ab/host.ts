@@ -66,8 +66,11 @@ function createList(client: Client, refresh: Refresh, set: (tools: readonly List
   let waits = 0;
   const ask = async () => set((await client.listTools(undefined, { cacheMode: "refresh" })).tools as unknown as readonly ListedTool[]);
   client.setNotificationHandler("notifications/tools/list_changed", () => {
-    if (refresh === "at_once") asking = (asking ?? Promise.resolve()).then(ask);
     if (refresh === "next_turn") waits = 2;
+    if (refresh !== "at_once") return;
+    asking = (asking ?? Promise.resolve()).then(ask);
+    // Whoever settles sees it fail; until then that is nobody's.
+    asking.catch(() => {});
   });
   return {
     ask,
@@ -154,8 +157,10 @@ export async function openHost(options: HostOptions): Promise<OpenHost> {
     tools = now;
     ledger.list(now);
   });
-  await list.ask();
-
+  await list.ask().catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   const send = createCall(client, () => tools, options.signal);
 
   return {

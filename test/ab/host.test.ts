@@ -185,6 +185,12 @@ describe("the server's process", () => {
     await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
   });
 
+  it("is ended where it gives no list", async () => {
+    const error = await open({ env: { PATH: process.env.PATH ?? "", NO_LIST: "1" } }).catch((reason: Error) => reason);
+    const pid = Number(/no list from (\d+)/.exec(String(error))?.[1]);
+    expect([pid > 0, isAlive(pid)]).toEqual([true, false]);
+  });
+
   it("that cannot start is told with its own last words", async () => {
     const command = [process.execPath, "-e", 'console.error("no such wind"); process.exit(3)'];
     await expect(open({ command })).rejects.toThrow(/did not start[\s\S]*no such wind/);

@@ -74,19 +74,19 @@ const COUNTS: ReadonlyMap<string, number> = new Map([
 
 const MONTHS = "january february march april may june july august september october november december".split(" ");
 
-/** A day without a year is in the year that the prompt names. */
-function toDate(text: string, prompt: string): string {
+/** A day without a year is in the year that the prompt names next. */
+function toDate(text: string, rest: string): string {
   if (/^\d{4}-/.test(text)) return text;
   const month = MONTHS.findIndex((name) => text.toLowerCase().includes(name)) + 1;
-  const [day = "1", year = ""] = [/\b(\d{1,2})(?!\d)/.exec(text)?.[1], (/\d{4}/.exec(text) ?? /\b20\d\d\b/.exec(prompt))?.[0]];
+  const [day = "1", year = ""] = [/\b(\d{1,2})(?!\d)/.exec(text)?.[1], (/\d{4}/.exec(text) ?? /\b20\d\d\b/.exec(rest))?.[0]];
   return `${year}-${String(month).padStart(2, "0")}-${day.padStart(2, "0")}`;
 }
 
-function toValue(kind: MentionKind, text: string, prompt: string): string | number {
+function toValue(kind: MentionKind, text: string, rest: string): string | number {
   if (kind === "number") return COUNTS.get(text.toLowerCase()) ?? Number(text.replace(/^\D/, ""));
   if (kind === "user") return /^(me|myself)$/i.test(text) ? "me" : text.replace(/^@/, "").toLowerCase();
   if (kind === "duration") return text.replace(/\s*(h|d|w|m)\w*$/i, (_all, unit: string) => unit.toLowerCase());
-  return kind === "date" ? toDate(text, prompt) : text;
+  return kind === "date" ? toDate(text, rest) : text;
 }
 
 /** The words around a place that carry meaning; other values in between count as words too. */
@@ -110,7 +110,7 @@ function kindOfQuote(value: string): MentionKind {
 function quotedIn(prompt: string, blank: string): Mention[] {
   return quotesOf(prompt).map(({ from, to, value }) => {
     const kind = kindOfQuote(value);
-    return { kind, value: toValue(kind, value, prompt), at: from, quoted: true, ...around(blank, from, to) };
+    return { kind, value: toValue(kind, value, prompt.slice(from)), at: from, quoted: true, ...around(blank, from, to) };
   });
 }
 
@@ -127,7 +127,7 @@ export function mentionsOf(prompt: string): Mention[] {
       // A branch may have a slash in its name as a project has.
       const meant = kind === "path" && (beside.before[0] === "branch" || beside.after[0] === "branch") ? "ref" : kind;
       const marker = kind === "number" && /^[^\w\s]/.test(text) ? { marker: text.charAt(0) } : {};
-      found.push({ kind: meant, value: toValue(kind, text, prompt), at: index, ...marker, ...beside });
+      found.push({ kind: meant, value: toValue(kind, text, prompt.slice(index)), at: index, ...marker, ...beside });
     }
   }
   return found.sort((a, b) => a.at - b.at);

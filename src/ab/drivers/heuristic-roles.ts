@@ -30,7 +30,8 @@ const stems = (words: string): ReadonlySet<string> => new Set(words.split(" ").m
 /** What discovery is about, … */
 const THING = stems("tool tools toolset action operation command capability endpoint");
 /** … how it comes in groups, … */
-const GROUP = stems("toolset group category module domain set area toolkit");
+const GROUP = stems("toolset category module toolkit");
+const TOOLS: ReadonlySet<string> = new Set([...THING, ...GROUP]);
 /** … and what is done with it. */
 const FIND = stems("find search discover look recommend match query");
 const RUN = stems("run execute call invoke perform dispatch");
@@ -88,18 +89,17 @@ const namesOf = ({ params }: Look, key: Param) =>
 
 /** Puts the tools of a named group (or named tools) onto the list. */
 function asOpener(look: Look): Part | undefined {
-  if (argsOf(look) || !has(look, OPEN, THING) || meet(look.name, SHUT)) return undefined;
-  if (!meet(look.name, OPEN) && !meet(look.name, THING)) return undefined;
-  const key = look.params.find((param) => isText(param) && meet(bag(param.name), new Set([...GROUP, ...THING])));
+  if (argsOf(look) || !has(look, OPEN, THING) || meet(look.name, SHUT) || !meet(look.name, TOOLS)) return undefined;
+  const key = look.params.find((param) => isText(param) && meet(bag(param.name), TOOLS));
   const names = key && namesOf(look, key);
-  return key && meet(look.name, THING) ? part(look, key, names ? { names } : {}) : undefined;
+  return key ? part(look, key, names ? { names } : {}) : undefined;
 }
 
 /** Shows what a named group holds, or how a named tool is called. */
 function asShower(look: Look): Part | undefined {
-  if (argsOf(look) || !has(look, SHOW, THING) || !meet(look.name, THING) || meet(look.name, SHUT)) return undefined;
+  if (argsOf(look) || !has(look, SHOW, THING) || !meet(look.name, TOOLS) || meet(look.name, SHUT)) return undefined;
   const key = look.params.find(
-    (param) => param.required && isText(param) && meet(bag(param.name, param.about), new Set([...GROUP, ...THING, "name"])),
+    (param) => param.required && isText(param) && meet(bag(param.name, param.about), new Set([...TOOLS, "name"])),
   );
   const names = key && namesOf(look, key);
   return key && part(look, key, names ? { names } : {});
@@ -109,7 +109,7 @@ function asShower(look: Look): Part | undefined {
 const isLister = (look: Look): boolean =>
   !look.params.some(({ required }) => required) &&
   has(look, GROUP, THING, SHOW) &&
-  meet(look.name, THING) &&
+  meet(look.name, TOOLS) &&
   look.tool.annotations?.readOnlyHint !== false;
 
 /**

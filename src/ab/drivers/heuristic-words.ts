@@ -16,7 +16,7 @@ const STOP = new Set(
 /** Words that people use for doing the same. */
 const SAME_VERBS: readonly (readonly string[])[] = [
   ["delete", "remove", "drop", "erase", "destroy"],
-  ["list", "show", "see", "overview", "find"],
+  ["show", "see", "overview", "view", "display"],
   ["create", "add", "new", "write", "open", "file", "start", "leave", "make"],
   ["update", "edit", "change", "set", "modify"],
   ["retry", "rerun", "restart", "repeat"],

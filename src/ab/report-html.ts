@@ -4,7 +4,20 @@ import { type GroupReport, METRIC_NAMES, METRICS, type MetricName, type Report, 
 import { SCRIPT } from "./report-script.ts";
 import { STYLE } from "./report-style.ts";
 import { toTranscripts } from "./report-transcripts.ts";
-import { change, madeWith, method, number, percent, pointChange, price, refreshOf, SHORT, summary, titleOf } from "./report-words.ts";
+import {
+  change,
+  leftOut,
+  madeWith,
+  method,
+  number,
+  percent,
+  pointChange,
+  price,
+  refreshOf,
+  SHORT,
+  summary,
+  titleOf,
+} from "./report-words.ts";
 import type { Interval } from "./stats.ts";
 import type { Run } from "./types.ts";
 
@@ -176,7 +189,11 @@ const policy = () => `default-src 'none'; style-src ${hash(STYLE)}; script-src $
 
 /** The report as one page that needs nothing else. */
 export function toPage(report: Report, runs: readonly Run[], prompts: Readonly<Record<string, string>> = {}): string {
-  const transcripts = toTranscripts(report, runs, prompts);
+  const counted = runs.filter(({ no_path }) => !no_path);
+  const transcripts = toTranscripts(report, counted, prompts);
+  const lost = leftOut(report)
+    .map((line) => `<p class="soft">${toHtml(line)}</p>`)
+    .join("");
   const nav = report.groups.map((group, index) => `<li><a href="#g${index}">${toHtml(titleOf(group))}</a></li>`).join("");
   const read = method(report)
     .map((line) => `<li>${toHtml(line)}</li>`)
@@ -195,6 +212,7 @@ export function toPage(report: Report, runs: readonly Run[], prompts: Readonly<R
 <header>
 <h1>Discovery styles side by side</h1>
 <p>${toHtml(summary(report))}</p>
+${lost}
 ${madeSection(report)}
 <details class="method"><summary>How to read the numbers</summary><ul>${read}</ul></details>
 <nav aria-label="Drivers"><ul>${nav}<li><a href="#self">A/A</a></li></ul></nav>

@@ -1,5 +1,5 @@
 import { type GroupReport, METRIC_NAMES, type MetricName, type Report, type SelfReport } from "./report-model.ts";
-import { change, madeWith, method, number, percent, pointChange, price, range, SHORT, summary, titleOf } from "./report-words.ts";
+import { change, leftOut, madeWith, method, number, percent, pointChange, price, range, SHORT, summary, titleOf } from "./report-words.ts";
 
 /** A cell's text can neither end its cell nor begin anything. */
 const cell = (text: string): string => text.replace(/[\\|`*_<>[\]]/g, "\\$&").replace(/\s+/g, " ");
@@ -123,9 +123,7 @@ export function toMarkdown(report: Report): string {
     "# Discovery styles side by side",
     summary(report),
     ...made(report),
-    method(report)
-      .map((line) => `- ${line}`)
-      .join("\n"),
+    [...leftOut(report), ...method(report)].map((line) => `- ${line}`).join("\n"),
     ...report.groups.flatMap((group) => section(group, report)),
     ...self(report.self),
     "",

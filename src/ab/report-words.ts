@@ -62,8 +62,15 @@ export function summary({ runs, tasks, arms, groups, repeats, counters }: Report
 /** Version of everything that the runs were made with, in one line. */
 export const madeWith = ({ version, node, tasks_hash }: MadeWith): string => `Version ${version}, Node ${node}, tasks ${tasks_hash}.`;
 
+/** Which runs the numbers are not of. */
+export const leftOut = ({ no_path }: Report): readonly string[] =>
+  no_path.map(
+    ({ driver, arm, runs, of }) =>
+      `${driver} under ${arm}: ${runs} of ${of} runs had no path, since a step of the task has no tool there that takes it as it is. That says nothing about ${arm}; they are left out of every number here.`,
+  );
+
 /** How to read the numbers; said in every report, so that none travels without it. */
-export function method({ base, seed, rounds, torn, no_path }: Report): readonly string[] {
+export function method({ base, seed, rounds, torn }: Report): readonly string[] {
   return [
     "Success is judged by the state of the sandbox after the run (and by the answer, where the task asks a question). Runs that broke off are failures.",
     "Prompt: tokens of list, instructions and history, summed over all turns as a host sends them. Uncached: the part that a prompt cache would not have had; a changed list spoils the cache from there on.",
@@ -73,10 +80,6 @@ export function method({ base, seed, rounds, torn, no_path }: Report): readonly 
     "Arms that cannot write succeed at a writing task where nothing changed: read them by the tasks that ask something, and by their costs.",
     "An interval that holds 0 is no finding. Nor is a difference within what an arm differs from itself (last table).",
     "The tasks are a choice, and so are the drivers: the intervals speak of further tasks of this kind, not of other models, hosts or instances.",
-    ...no_path.map(
-      ({ driver, arm, runs, of }) =>
-        `${driver} under ${arm}: ${runs} of ${of} runs had no path, since a step of the task has no tool there that takes it as it is. That says nothing about ${arm}; they are left out of every number here.`,
-    ),
     ...(torn > 0 ? ["The last line of the runs was torn off by an interruption and is left out."] : []),
   ];
 }

@@ -15,6 +15,8 @@ const NOUNS: Partial<Record<OptionName, string>> = {
   denyRegex: "PATTERN",
   policy: "FILE",
   audit: "FILE",
+  ab: "style:NAME=N,…",
+  abLog: "FILE",
 };
 
 /** What stands behind a flag: the words it knows, or a noun. */

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -138,6 +140,25 @@ describe("ab", () => {
     for (const name of ["report.json", "report.md", "report.html"]) expect(existsSync(join(folder, "runs", name))).toBe(true);
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`gitlab-ab-${process.pid}-`))).toEqual([]);
     expect(existsSync(join(folder, ".gitlab-toolset-bridge"))).toBe(false);
+  });
+
+  it("stops cleanly when it is interrupted, and says how to go on", { timeout: 120_000 }, async () => {
+    const args = ["ab", "run", "--out", "cut", "--tasks-dir", tasks, "--arms", "dynamic", "--repeats", "500"];
+    const child = spawn(process.execPath, [DIST, ...args], {
+      cwd: folder,
+      env: { PATH: process.env.PATH },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let told = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      told += chunk.toString();
+    });
+    const file = join(folder, "cut/runs.jsonl");
+    await expect.poll(() => existsSync(file) || child.exitCode !== null, { timeout: 60_000 }).toBe(true);
+    child.kill("SIGINT");
+    expect([(await once(child, "exit"))[0], told]).toEqual([130, expect.stringMatching(/interrupted.* of 500 runs are left/)]);
+    for (const line of readFileSync(file, "utf8").trimEnd().split("\n")) expect(JSON.parse(line)).toMatchObject({ success: true });
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`gitlab-ab-${child.pid}-`))).toEqual([]);
   });
 
   it("stops before anything is run where an arm does not start, a task is wrong, or a driver is not known", async () => {

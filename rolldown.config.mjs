@@ -14,7 +14,7 @@ const copyData = {
     }
     execFileSync(process.execPath, ["--import", "tsx", "scripts/prebuild.ts", "dist/data"]);
     cpSync("fixtures/sandbox", "dist/fixtures/sandbox", { recursive: true });
-    cpSync("fixtures/ab", "dist/fixtures/ab", { recursive: true });
+    cpSync("fixtures/ab", "dist/fixtures/ab", { recursive: true, filter: (path) => !path.endsWith("servers") });
     for (const name of ["graphql", "graphql-newer"]) cpSync(`fixtures/facts/${name}.graphql`, `dist/fixtures/facts/${name}.graphql`);
   },
 };

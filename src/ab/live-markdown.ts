@@ -7,21 +7,25 @@ const REASONS: Readonly<Record<string, string>> = {
   no_user: "user not known when they connected",
 };
 
-const value = (arm: LiveArm, name: LiveMeasure) => range(arm.measures[name], LIVE_MEASURES[name].share ? percent : number);
+/** How the measures read, here and on the page. */
+export const value = (arm: LiveArm, name: LiveMeasure) => range(arm.measures[name], LIVE_MEASURES[name].share ? percent : number);
 
-function difference({ differences }: LiveArm, name: LiveMeasure): string {
+export function difference({ differences }: LiveArm, name: LiveMeasure): string {
   return differences ? range(differences[name], LIVE_MEASURES[name].share ? pointChange : change) : "–";
 }
 
+export const COUNTS = ["Users", "Expected", "Assignments", "Lists", "Calls", "To look for tools", "Failed"] as const;
+
+export const countsOf = (arm: LiveArm): readonly string[] => [
+  number(arm.users),
+  arm.expected === undefined ? "–" : number(arm.expected),
+  ...[arm.assignments, arm.lists, arm.calls, arm.discovery_calls, arm.errors].map(number),
+];
+
 const counts = ({ arms }: LiveReport) =>
   table(
-    ["Style", "Users", "Expected", "Assignments", "Lists", "Calls", "To look for tools", "Failed"],
-    arms.map((arm) => [
-      arm.style,
-      number(arm.users),
-      arm.expected === undefined ? "–" : number(arm.expected),
-      ...[arm.assignments, arm.lists, arm.calls, arm.discovery_calls, arm.errors].map(number),
-    ]),
+    ["Style", ...COUNTS],
+    arms.map((arm) => [arm.style, ...countsOf(arm)]),
   );
 
 const measures = ({ arms }: LiveReport, show: (arm: LiveArm, name: LiveMeasure) => string) =>
@@ -30,7 +34,8 @@ const measures = ({ arms }: LiveReport, show: (arm: LiveArm, name: LiveMeasure) 
     LIVE_NAMES.map((name) => [LIVE_MEASURES[name].label, ...arms.map((arm) => show(arm, name))]),
   );
 
-function notes({ shares, moved, excluded, torn, rounds, seed }: LiveReport): readonly string[] {
+/** How to read the numbers. */
+export function notes({ shares, moved, excluded, torn, rounds, seed }: LiveReport): readonly string[] {
   const left = Object.entries(excluded).map(([reason, count]) => `${count} ${REASONS[reason] ?? reason}`);
   return [
     `Assigned by ${shares.join(" and ") || "nothing"}. Left out: ${left.join(", ") || "nobody"}.`,

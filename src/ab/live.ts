@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import { isComplete, TRIAL_SCHEMA, type TrialLine } from "../surface/trial-line.ts";
+import { toLivePage } from "./live-html.ts";
 import { toLiveMarkdown } from "./live-markdown.ts";
 import { type LiveOptions, type LiveReport, toLiveReport } from "./live-model.ts";
 import { readLines } from "./report-read.ts";
@@ -13,7 +14,7 @@ const LINE = z.fromJSONSchema(FIELDS as unknown as Parameters<typeof z.fromJSONS
 const isLine = (value: unknown): value is TrialLine => LINE.safeParse(value).success && isComplete(value as TrialLine);
 
 /**
- * Sums up files of `--ab-log`. With `out`, `live.json` and `live.md` are written into that directory.
+ * Sums up files of `--ab-log`. With `out`, `live.json`, `live.md` and `live.html` are written into that directory.
  * @throws BridgeError invalid_params where a file or a line of it is not one.
  */
 export function liveReport(files: readonly string[], options: LiveOptions & { readonly out?: string } = {}): LiveReport {
@@ -30,6 +31,7 @@ export function liveReport(files: readonly string[], options: LiveOptions & { re
     mkdirSync(options.out, { recursive: true });
     writeFileSync(join(options.out, "live.json"), `${JSON.stringify(made, null, 1)}\n`);
     writeFileSync(join(options.out, "live.md"), toLiveMarkdown(made));
+    writeFileSync(join(options.out, "live.html"), toLivePage(made));
   }
   return made;
 }

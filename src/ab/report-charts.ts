@@ -1,9 +1,7 @@
+import { toHtml } from "./report-frame.ts";
 import type { GroupReport, Report } from "./report-model.ts";
 import { COLOURS } from "./report-style.ts";
 import { number, percent } from "./report-words.ts";
-
-export const toHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (mark) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[mark] ?? mark);
 
 /** Arms keep number and colour over the whole page. */
 export const numberOf = ({ arms }: Report, arm: string): number => arms.indexOf(arm);

@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
-import { colourOf, commonTurns, lines, numberOf, scatter, toHtml } from "./report-charts.ts";
+import { colourOf, commonTurns, lines, numberOf, scatter } from "./report-charts.ts";
+import { cell, row, table, toFile, toHtml } from "./report-frame.ts";
 import { type GroupReport, METRIC_NAMES, METRICS, type MetricName, type Report, type SelfReport } from "./report-model.ts";
 import { SCRIPT } from "./report-script.ts";
-import { STYLE } from "./report-style.ts";
 import { toTranscripts } from "./report-transcripts.ts";
 import {
   change,
@@ -23,20 +22,6 @@ import type { Run } from "./types.ts";
 
 const badge = (report: Report, arm: string): string =>
   `<span class="number ${colourOf(report, arm)}">${numberOf(report, arm) + 1}</span>${toHtml(arm)}`;
-
-function cell({ value, low, high }: Interval, show: (value: number) => string = number): string {
-  const [from, to] = [show(low), show(high)];
-  const width = from === to ? "" : `<small>${from} to ${to}</small>`;
-  return `<td>${show(value)}${width}</td>`;
-}
-
-/** A table that scrolls by itself, so that the page never does. */
-function table(label: string, head: readonly string[], rows: readonly string[], kind = "pinned"): string {
-  const cells = head.map((text) => (text.startsWith("<th") ? text : `<th scope="col">${text}</th>`)).join("");
-  return `<div class="scroll" role="region" aria-label="${toHtml(label)}" tabindex="0"><table class="${kind}"><thead><tr>${cells}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
-}
-
-const row = (head: string, cells: string): string => `<tr><th scope="row">${head}</th>${cells}</tr>`;
 
 const metricHead = (name: MetricName) => `<th scope="col" title="${toHtml(METRICS[name].about)}">${SHORT[name]}</th>`;
 
@@ -182,11 +167,6 @@ function selfSection(rows: readonly SelfReport[]): string {
   return `<section aria-labelledby="self"><h2 id="self">A/A</h2><p>${lead}</p>${table("A/A", head, made)}</section>`;
 }
 
-const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
-
-/** Nothing is loaded, sent or run but what stands in the page itself. */
-const policy = () => `default-src 'none'; style-src ${hash(STYLE)}; script-src ${hash(SCRIPT)}; base-uri 'none'; form-action 'none'`;
-
 /** The report as one page that needs nothing else. */
 export function toPage(report: Report, runs: readonly Run[], prompts: Readonly<Record<string, string>> = {}): string {
   const counted = runs.filter(({ no_path }) => !no_path);
@@ -198,18 +178,7 @@ export function toPage(report: Report, runs: readonly Run[], prompts: Readonly<R
   const read = method(report)
     .map((line) => `<li>${toHtml(line)}</li>`)
     .join("");
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy()}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Discovery styles side by side</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<header>
+  const body = `<header>
 <h1>Discovery styles side by side</h1>
 <p>${toHtml(summary(report))}</p>
 ${lost}
@@ -221,10 +190,6 @@ ${madeSection(report)}
 ${report.groups.map((group, index) => section(report, group, index)).join("\n")}
 ${selfSection(report.self)}
 </main>
-<footer class="soft"><p>Of repeats, the page holds the first and the first that ended otherwise; texts are cut at ${number(transcripts.cut)} characters. runs.jsonl holds every run, report.json every number.</p><noscript><p>Without scripts the tables are whole, and the transcripts stay closed.</p></noscript></footer>
-<script type="application/json" id="runs">${transcripts.json}</script>
-<script>${SCRIPT}</script>
-</body>
-</html>
-`;
+<footer class="soft"><p>Of repeats, the page holds the first and the first that ended otherwise; texts are cut at ${number(transcripts.cut)} characters. runs.jsonl holds every run, report.json every number.</p><noscript><p>Without scripts the tables are whole, and the transcripts stay closed.</p></noscript></footer>`;
+  return toFile({ title: "Discovery styles side by side", body, script: { code: SCRIPT, json: transcripts.json } });
 }

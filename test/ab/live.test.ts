@@ -352,6 +352,15 @@ describe("the summary", () => {
       expect(page).toContain(part);
   });
 
+  it("is a page too, which loads nothing and shows what others wrote as text", () => {
+    const lines = LINES.map((line) => ({ ...line, ...(line.shares ? { shares: `${shares},<img src=x>=0` } : {}) }));
+    liveReport([write("page.jsonl", text(lines))], { out: join(home, "page"), rounds: 50 });
+    const html = readFileSync(join(home, "page/live.html"), "utf8");
+    expect(html).toContain("default-src 'none'");
+    expect(html).toContain("&lt;img src=x&gt;");
+    expect(html).not.toMatch(/<img|<script/);
+  });
+
   it("of clients that are all left out says so", () => {
     const page = join(home, "none");
     liveReport([write("none.jsonl", text(LINES.slice(-2)))], { out: page });

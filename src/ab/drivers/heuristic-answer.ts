@@ -41,7 +41,7 @@ export function toAnswer(prompt: string, results: readonly Seen[]): string {
     lines.map((line): Fields => [[line, 1]]),
   );
   // The first lines of a result say what it is and how much there is of it.
-  const order = lines.map((_line, index) => index).sort((a, b) => (likeness[b]?.score ?? 0) - (likeness[a]?.score ?? 0) || a - b);
+  const order = lines.map((_line, index) => index).sort((a, b) => (likeness[b] ?? 0) - (likeness[a] ?? 0) || a - b);
   const kept = new Set<number>();
   let length = 0;
   for (const index of order) {

@@ -2,7 +2,7 @@ import { type Filled, fill, type Scene } from "./heuristic-fill.ts";
 import { type Intent, kindOfName } from "./heuristic-intents.ts";
 import type { Mention } from "./heuristic-mentions.ts";
 import type { Offer } from "./heuristic-offers.ts";
-import { type Fields, rank, thingsOf, tieBreak } from "./heuristic-words.ts";
+import { coverOf, type Fields, rank, stemsOf, thingsOf, tieBreak } from "./heuristic-words.ts";
 
 export interface Choice {
   readonly offer: Offer;
@@ -64,18 +64,29 @@ function fitness(offer: Offer, { args, missing, used }: Filled, { mentions, inte
   return 0.45 ** missing.length * (0.4 + (0.6 * placed) / Math.max(own.length, 1)) * (1 + 0.1 * Math.max(said, 0));
 }
 
+/** A name that says more than was asked for is about something else: "note emoji add" is no way to add a note. */
+function precision({ name }: Offer, query: ReadonlyMap<string, number>): number {
+  const stems = stemsOf(name);
+  return 0.6 + (0.4 * stems.filter((part) => query.has(part)).length) / Math.max(stems.length, 1);
+}
+
 /** So many are looked at closely; the others are too unlike the request. */
 const CLOSE = 15;
 
 /** The offers that are most like the request, the best first; those without a word in common are none. `ranked`: a search gave them, best first, and knows words that the request has and its rows have not. */
 export function choose(offers: readonly Offer[], scene: Scene, seed: number, ranked = false): Choice[] {
-  const likeness = rank(scene.query, offers.map(toFields));
-  const most = Math.max(...likeness.map(({ score }) => score), ranked ? 1 : 0);
+  const fields = offers.map(toFields);
+  const likeness = rank(scene.query, fields);
+  const covers = coverOf(scene.meanings, fields);
+  const most = likeness.reduce((top, score) => Math.max(top, score), ranked ? 1 : 0);
   return offers
-    .map((offer, index) => ({ offer, score: 0, cover: 0, ...likeness[index] }))
+    .map((offer, index) => ({ offer, score: likeness[index] ?? 0, cover: covers[index] ?? 0 }))
     .filter(({ score }) => ranked || score > 0)
     .map((one, place) => ({ ...one, score: ranked ? (one.score + most / 2) / (1 + 0.15 * place) : one.score }))
-    .map((one) => ({ ...one, score: one.score * agreement(one.offer, scene.intent.kind) + tieBreak(seed, one.offer.name) }))
+    .map((one) => ({
+      ...one,
+      score: one.score * agreement(one.offer, scene.intent.kind) * precision(one.offer, scene.query) + tieBreak(seed, one.offer.name),
+    }))
     .sort((a, b) => b.score - a.score)
     .slice(0, CLOSE)
     .map(({ offer, score, cover }) => {

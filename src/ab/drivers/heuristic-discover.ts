@@ -1,6 +1,7 @@
 import { choose } from "./heuristic-choose.ts";
 import type { Scene } from "./heuristic-fill.ts";
 import { refersBack } from "./heuristic-intents.ts";
+import { withoutValues } from "./heuristic-mentions.ts";
 import { effectOf, type Offer, type Param, type Row, rowsOf, toOffer } from "./heuristic-offers.ts";
 import type { Part, Roles } from "./heuristic-roles.ts";
 import { rolesNow, type Session } from "./heuristic-session.ts";
@@ -81,9 +82,7 @@ export function offersNow(session: Session): Offer[] {
 
 /** What somebody would type: the words of the request without the values in it. */
 function searchText({ intent, mentions }: Scene, prompt: string): string {
-  const values = mentions.filter(({ kind, value }) => !["quoted", "word", "user", "date"].includes(kind) && String(value).length > 1);
-  const said = refersBack(intent.core) ? intent.text : intent.core;
-  const bare = values.reduce((text, { value }) => text.replaceAll(` ${value}`, " "), said || prompt);
+  const bare = withoutValues((refersBack(intent.core) ? intent.text : intent.core) || prompt, mentions);
   return (bare.match(/[\p{L}\p{N}][\p{L}\p{N}'_-]*/gu) ?? []).slice(0, 25).join(" ");
 }
 
@@ -118,7 +117,7 @@ function likelyGroups(session: Session, groups: readonly Row[], { query }: Scene
     ],
   );
   return rank(query, fields)
-    .map(({ score }, index) => ({ score, name: groups[index]?.names[0] ?? "" }))
+    .map((score, index) => ({ score, name: groups[index]?.names[0] ?? "" }))
     .filter(({ score, name }) => score > 0 && name !== "" && !session.opened.has(name))
     .sort((a, b) => b.score + tieBreak(session.seed, b.name) - a.score - tieBreak(session.seed, a.name))
     .map(({ name }) => name);
@@ -203,13 +202,8 @@ export async function withParams(session: Session, offer: Offer): Promise<Offer>
     ({ names: all, params }) => params !== undefined && (all.includes(offer.name) || !part.names),
   );
   if (!row?.params) return offer;
-  const full: Offer = {
-    ...offer,
-    params: row.params,
-    title: row.title,
-    about: row.about || offer.about,
-    ...(row.effect ? { effect: row.effect } : {}),
-  };
+  // The texts stay: an offer that was looked into must not seem more like the request than those that were not.
+  const full: Offer = { ...offer, params: row.params, ...(row.effect ? { effect: row.effect } : {}) };
   session.learned.set(full.name, full);
   return full;
 }

@@ -13,6 +13,8 @@ export interface Scene {
   readonly known: readonly Known[];
   /** The request's words with those that mean the same. */
   readonly query: ReadonlyMap<string, number>;
+  /** Each word of the request itself, with those that mean the same. */
+  readonly meanings: readonly ReadonlySet<string>[];
 }
 
 export interface Filled {

@@ -95,9 +95,9 @@ export function recall(
   if (fit.length === 0) return undefined;
   const fields = fit.map(({ fields }): Fields => [[texts(fields), 1]]);
   const likeness = rank(query, fields);
-  const best = likeness.reduce((top, { score }, index) => (score > (likeness[top]?.score ?? 0) ? index : top), 0);
+  const best = likeness.reduce((top, score, index) => (score > (likeness[top] ?? 0) ? index : top), 0);
   const chosen = fit[best];
-  return chosen && { value: chosen.value, sure: fit.length === 1 || (likeness[best]?.score ?? 0) > 0 };
+  return chosen && { value: chosen.value, sure: fit.length === 1 || (likeness[best] ?? 0) > 0 };
 }
 
 /** The kind of thing that an offer is about, by its name and title. */

@@ -166,3 +166,12 @@ export function valuesBeside(text: string, noun: readonly string[], list: boolea
   }
   return [];
 }
+
+/** A text without the values in it that say nothing about what is to be done: paths, numbers, addresses. */
+export function withoutValues(text: string, mentions: readonly Mention[]): string {
+  const values = mentions.filter(({ kind, value }) => !["quoted", "word", "user", "date"].includes(kind) && !COUNTS.has(String(value)));
+  return values.reduce(
+    (rest, { value }) => rest.replaceAll(new RegExp(`(?<=[\\s(#!&%~]|^)${String(value).replace(/[^\w]/g, "\\$&")}(?![\\w/-])`, "g"), " "),
+    text,
+  );
+}

@@ -2,10 +2,10 @@ import type { DriverContext, Host, ListedTool, Seen } from "../types.ts";
 import type { Scene } from "./heuristic-fill.ts";
 import type { Intent } from "./heuristic-intents.ts";
 import { type Known, knownOf } from "./heuristic-memory.ts";
-import { type Mention, mentionsOf } from "./heuristic-mentions.ts";
+import { type Mention, mentionsOf, withoutValues } from "./heuristic-mentions.ts";
 import { type Call, jsonOf, type Offer, type Row } from "./heuristic-offers.ts";
 import { type Roles, rolesOf } from "./heuristic-roles.ts";
-import { mergeQueries, toQuery } from "./heuristic-words.ts";
+import { meaningsOf, mergeQueries, toQuery } from "./heuristic-words.ts";
 
 /** Thrown where no call is left; what was found so far is the answer. */
 export const SPENT = Symbol("no call left");
@@ -62,9 +62,17 @@ export function rolesNow({ host }: Session): Roles {
 
 /** The request with its words; `before` is what was asked earlier, for a request that says "it". */
 export function toScene(session: Session, intent: Intent, before?: string): Scene {
-  const own = mergeQueries(toQuery(intent.core), toQuery(intent.text, 0.4));
-  const query = before === undefined ? own : mergeQueries(own, toQuery(before, 0.3));
-  return { prompt: session.prompt, mentions: session.mentions, known: session.known, intent, query };
+  const bare = (text: string) => withoutValues(text, session.mentions);
+  const own = mergeQueries(toQuery(bare(intent.core)), toQuery(bare(intent.text), 0.4));
+  const query = before === undefined ? own : mergeQueries(own, toQuery(bare(before), 0.3));
+  return {
+    prompt: session.prompt,
+    mentions: session.mentions,
+    known: session.known,
+    intent,
+    query,
+    meanings: meaningsOf(bare(intent.core)),
+  };
 }
 
 /** Keeps a result that was not about tools. */

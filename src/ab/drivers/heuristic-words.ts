@@ -35,7 +35,7 @@ const SAME_NOUNS: readonly (readonly string[])[] = [
   ["member", "people", "person", "colleague"],
   ["todo", "to do", "to dos"],
   ["disabled", "inactive", "off"],
-  ["enabled", "active", "on"],
+  ["enabled", "active"],
   ["diff", "changes", "changed"],
   ["variable", "secret"],
   ["user", "account", "username"],
@@ -143,33 +143,42 @@ function toBag(fields: Fields): Bag {
   return bag;
 }
 
-export interface Likeness {
-  readonly score: number;
-  /** How much of the query's weight, rare words more than common ones, stands in the text at all: 0 to 1. */
-  readonly cover: number;
+/** The words of a text that carry meaning, each with those that mean the same. */
+export function meaningsOf(text: string): ReadonlySet<string>[] {
+  const all = new Set(wordsOf(text).map(stem));
+  const said = ALL.filter((group) => group.some((phrase) => holds(all, phrase)));
+  return [...new Set(stemsOf(text))].map(
+    (part) => new Set([part, ...said.filter((group) => group.some((phrase) => phrase.includes(part))).flatMap((group) => group.flat())]),
+  );
 }
 
-/** BM25 over the texts that are at hand at this moment (k1 1.2, b 0.5), one likeness for each. */
-export function rank(query: ReadonlyMap<string, number>, texts: readonly Fields[]): Likeness[] {
+const rarityOf = (texts: number, holders: number): number => Math.log(1 + (texts - holders + 0.5) / (holders + 0.5));
+
+/** How much of what is meant stands in each text, rare words more than common ones: 0 to 1. */
+export function coverOf(meanings: readonly ReadonlySet<string>[], texts: readonly Fields[]): number[] {
+  const held = texts.map(toBag);
+  const hits = meanings.map((words) => held.map(({ counts }) => [...words].some((word) => counts.has(word))));
+  const rarity = hits.map((hit) => rarityOf(held.length, hit.filter(Boolean).length));
+  const whole = rarity.reduce((sum, one) => sum + one, 0) || 1;
+  return held.map((_bag, index) => hits.reduce((sum, hit, at) => sum + (hit[index] ? (rarity[at] ?? 0) : 0), 0) / whole);
+}
+
+/** BM25 over the texts that are at hand at this moment (k1 1.2, b 0.5), one score for each. */
+export function rank(query: ReadonlyMap<string, number>, texts: readonly Fields[]): number[] {
   const held = texts.map(toBag);
   const mean = held.reduce((sum, { length }) => sum + length, 0) / Math.max(held.length, 1) || 1;
   const rarity = new Map<string, number>();
   for (const part of query.keys()) {
     const holders = held.reduce((sum, { counts }) => sum + (counts.has(part) ? 1 : 0), 0);
-    rarity.set(part, Math.log(1 + (held.length - holders + 0.5) / (holders + 0.5)));
+    rarity.set(part, rarityOf(held.length, holders));
   }
-  const whole = [...query].reduce((sum, [part, weight]) => sum + weight * (rarity.get(part) ?? 0), 0) || 1;
   return held.map(({ counts, length }) => {
     let score = 0;
-    let cover = 0;
     for (const [part, weight] of query) {
       const count = counts.get(part) ?? 0;
-      if (count === 0) continue;
-      const rare = weight * (rarity.get(part) ?? 0);
-      cover += rare;
-      score += (rare * count * 2.2) / (count + 1.2 * (0.5 + (0.5 * length) / mean));
+      if (count > 0) score += (weight * (rarity.get(part) ?? 0) * count * 2.2) / (count + 1.2 * (0.5 + (0.5 * length) / mean));
     }
-    return { score, cover: cover / whole };
+    return score;
   });
 }
 

@@ -1,7 +1,6 @@
-import { COUNTS, countsOf, difference, notes, value } from "./live-markdown.ts";
+import { COUNTS, countsOf, difference, extent, notes, value } from "./live-markdown.ts";
 import { LIVE_MEASURES, LIVE_NAMES, type LiveArm, type LiveMeasure, type LiveReport } from "./live-model.ts";
 import { row, table, toFile, toHtml } from "./report-frame.ts";
-import { number } from "./report-words.ts";
 
 const badge = ({ arms }: LiveReport, style: string): string => {
   const index = arms.findIndex((arm) => arm.style === style);
@@ -18,7 +17,7 @@ function measures(report: LiveReport, label: string, arms: readonly LiveArm[], s
 
 /** The summary of a live comparison as one page that needs nothing else. */
 export function toLivePage(report: LiveReport): string {
-  const { arms, base, lines, from = "–", to = "–" } = report;
+  const { arms, base } = report;
   const others = arms.filter(({ style }) => style !== base);
   const counts = arms.map((arm) =>
     row(
@@ -43,7 +42,7 @@ export function toLivePage(report: LiveReport): string {
     .join("");
   const body = `<header>
 <h1>Styles compared live</h1>
-<p>${number(lines)} lines, ${toHtml(from)} to ${toHtml(to)}.</p>
+<p>${toHtml(extent(report))}</p>
 <div class="method"><ul>${read}</ul></div>
 </header>
 <main>

@@ -47,12 +47,17 @@ export function notes({ shares, moved, excluded, torn, rounds, seed }: LiveRepor
   ];
 }
 
+const minute = (time: string | undefined): string => (time === undefined ? "–" : `${time.slice(0, 16).replace("T", " ")} UTC`);
+
+/** How much was read, and of which time. */
+export const extent = ({ lines, from, to }: LiveReport): string => `${number(lines)} lines, ${minute(from)} to ${minute(to)}.`;
+
 /** The summary of a live comparison as a Markdown page. */
 export function toLiveMarkdown(report: LiveReport): string {
-  const { from = "–", to = "–", lines, arms, base } = report;
+  const { arms, base } = report;
   return [
     "# Styles compared live",
-    `${number(lines)} lines, ${from} to ${to}.`,
+    extent(report),
     notes(report)
       .map((line) => `- ${line}`)
       .join("\n"),

@@ -9,7 +9,8 @@ const money = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 
 const MISSING = "–";
 
-const minus = (text: string) => text.replace(/^-/, "−");
+/** A true minus; what rounds to nothing has no sign. */
+const minus = (text: string) => (text === "-0" ? "0" : text.replace(/^-/, "−"));
 
 /** A count or a number of tokens; small ones keep a half. */
 export function number(value: number): string {
@@ -21,7 +22,7 @@ export const percent = (value: number): string => (Number.isFinite(value) ? `${m
 
 export const price = (value: number): string => (Number.isFinite(value) ? money.format(value) : MISSING);
 
-const signed = (text: string, value: number) => (value > 0 ? `+${text}` : text);
+const signed = (text: string, value: number) => (value > 0 && text !== "0" ? `+${text}` : text);
 export const change = (value: number): string => signed(number(value), value);
 export const pointChange = (value: number): string => (Number.isFinite(value) ? signed(minus(whole.format(value * 100)), value) : MISSING);
 

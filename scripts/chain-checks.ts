@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import { type Chain, type ChainRow, LOG_DIRECTORY } from "./chains.ts";
+import { type Chain, type ChainRow, LOG_DIRECTORY, NotUp } from "./chains.ts";
 
 export type Result = boolean | string;
 
@@ -25,6 +25,11 @@ export type Results = Partial<Record<CheckName, Result>>;
 
 type Json = Record<string, unknown>;
 
+/** How long what must hold may take to do so on a busy machine (ms). */
+const PATIENCE = 60_000;
+/** One call. */
+const LONGEST = 120_000;
+
 interface Session {
   readonly client: Client;
   changes(): number;
@@ -39,14 +44,14 @@ async function open(chain: Chain, { prefix = "" }: Pick<ChainRow, "prefix">): Pr
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
     changes++;
   });
-  await client.connect(chain.connect(), { timeout: 60_000 });
+  await client.connect(chain.connect(), { timeout: LONGEST });
   return {
     client,
     changes: () => changes,
-    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+    names: async () => (await client.listTools({}, { timeout: LONGEST })).tools.map(({ name }) => name),
     async call(tool, args, options = {}) {
       const result = (await client.callTool({ name: `${prefix}${tool}`, arguments: args }, undefined, {
-        timeout: 60_000,
+        timeout: LONGEST,
         ...options,
       })) as Json;
       const content = (result.content ?? []) as { text?: string }[];
@@ -72,7 +77,7 @@ const FIVE = ["list_available_toolsets", "get_toolset_tools", "enable_toolset", 
 const PROJECT = { project_id: "acme/webshop" };
 
 async function checkList({ client }: Session, prefix: string): Promise<Result> {
-  const { tools } = await client.listTools();
+  const { tools } = await client.listTools({}, { timeout: LONGEST });
   return FIVE.every((name) => {
     const tool = tools.find((one) => one.name === `${prefix}${name}`);
     return (
@@ -92,7 +97,7 @@ async function checkExecute(session: Session): Promise<Pick<Results, "execute" |
 async function checkEnable(
   session: Session,
   other: Session,
-  prefix: string,
+  { prefix = "", viaExecute }: ChainRow,
 ): Promise<Pick<Results, "byName" | "notified" | "relisted" | "own">> {
   const before = await other.names();
   const told = session.changes();
@@ -104,7 +109,7 @@ async function checkEnable(
         ({ isError, json }) => !isError && Array.isArray(json.items),
         () => false,
       ),
-    3_000,
+    viaExecute === undefined ? PATIENCE : 3_000,
   );
   const notified = await until(() => session.changes() > told, 3_000);
   const name = `${prefix}list_pipelines`;
@@ -143,10 +148,12 @@ async function checkCancel(session: Session, name: string): Promise<Result> {
   return until(() => read().includes("cancelled"), 5_000);
 }
 
-/** Everything about one aggregator; what throws did not hold. */
+/** Everything about one aggregator; what throws did not hold. @throws NotUp where there is nothing to look at */
 export async function runChecks(row: ChainRow): Promise<Results> {
   const { prefix = "" } = row;
-  const chain = await row.start();
+  const chain = await row.start().catch((error: Error) => {
+    throw error instanceof NotUp ? error : new NotUp(error.message);
+  });
   const results: Results = {};
   const attempt = async (name: CheckName, run: () => Promise<Results>) => {
     try {
@@ -158,7 +165,9 @@ export async function runChecks(row: ChainRow): Promise<Results> {
   };
   const sessions: Session[] = [];
   try {
-    const one = await open(chain, row);
+    const one = await open(chain, row).catch((error: Error) => {
+      throw new NotUp(`no client can connect: ${error.message.slice(0, 300)}`);
+    });
     sessions.push(one);
     await attempt("list", async () => ({ list: await checkList(one, prefix) }));
     await attempt("execute", () => checkExecute(one));
@@ -171,7 +180,7 @@ export async function runChecks(row: ChainRow): Promise<Results> {
       return {};
     });
     const second = other ?? one;
-    await attempt("byName", () => checkEnable(one, second, prefix));
+    await attempt("byName", () => checkEnable(one, second, row));
     if (other) await attempt("answers", async () => ({ answers: await checkAnswers(one, second) }));
   } finally {
     for (const { client } of sessions)

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,25 +23,41 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   "mcp-hub": "4.2.1",
 };
 
-/** Installs what is missing; a network deserves a second try. */
-export async function installAggregators(): Promise<void> {
-  const missing = Object.entries(PACKAGES).filter(([name]) => !existsSync(join(CACHE, "node_modules", name, "package.json")));
-  if (missing.length === 0) return;
-  mkdirSync(CACHE, { recursive: true });
-  if (!existsSync(join(CACHE, "package.json"))) writeFileSync(join(CACHE, "package.json"), '{ "private": true }\n');
-  const wanted = Object.entries(PACKAGES).map(([name, version]) => `${name}@${version}`);
-  for (let tries = 1; ; tries++) {
-    try {
-      await promisify(execFile)("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...wanted], { cwd: CACHE });
-      return;
-    } catch (error) {
-      if (tries === 4) throw error;
-      await new Promise((resolve) => setTimeout(resolve, tries * 5_000));
-    }
+/** Why an aggregator is not there; without a reason it is. */
+export type Installed = ReadonlyMap<string, string | undefined>;
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Each in a folder of its own: one that cannot be installed takes no other with it. A network deserves another try. */
+async function installOne(name: string, version: string): Promise<string | undefined> {
+  const home = join(CACHE, name);
+  const manifest = join(home, "node_modules", name, "package.json");
+  const isThere = () => existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).version === version;
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, "package.json"), '{ "private": true }\n');
+  let why = "";
+  for (let tries = 1; tries <= 4 && !isThere(); tries++) {
+    if (tries > 1) await wait(tries * 3_000);
+    const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", `${name}@${version}`];
+    await promisify(execFile)("npm", args, { cwd: home, timeout: 300_000 }).catch((error: Error) => {
+      why = error.message.slice(0, 300);
+    });
   }
+  return isThere() ? undefined : `cannot be installed: ${why}`;
 }
 
-const bin = (name: string) => join(CACHE, "node_modules/.bin", name);
+export async function installAggregators(): Promise<Installed> {
+  const installed = new Map<string, string | undefined>();
+  for (const [name, version] of Object.entries(PACKAGES)) installed.set(name, await installOne(name, version));
+  return installed;
+}
+
+const bin = (name: string) => join(CACHE, name, "node_modules/.bin", name);
+
+/** It did not come up: nothing can be said of how the bridge does behind it. */
+export class NotUp extends Error {
+  override readonly name = "NotUp";
+}
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -52,7 +68,18 @@ async function freePort(): Promise<number> {
 }
 
 const HOME = mkdtempSync(join(tmpdir(), "chain-"));
-const ENV = { PATH: process.env.PATH ?? "", HOME, XDG_STATE_HOME: HOME, XDG_CONFIG_HOME: HOME, XDG_DATA_HOME: HOME };
+const LOOPBACK = new URL("chain-loopback.mjs", import.meta.url).href;
+const ENV = {
+  PATH: process.env.PATH ?? "",
+  HOME,
+  XDG_STATE_HOME: HOME,
+  XDG_CONFIG_HOME: HOME,
+  XDG_DATA_HOME: HOME,
+  NODE_OPTIONS: `--import ${LOOPBACK}`,
+};
+/** How long something may take to come up (ms); a machine may be busy. */
+const PATIENCE = 120_000;
+const STEP = 100;
 
 /** The bridge on its sandbox, with a small server behind it whose calls tell progress and can be cancelled. */
 const UPSTREAMS = join(HOME, "upstreams.json");
@@ -83,13 +110,11 @@ function start(command: string, args: readonly string[]): Running {
     child,
     output: () => output,
     async says(pattern) {
-      for (let tries = 0; tries < 300; tries++) {
+      for (const end = Date.now() + PATIENCE; Date.now() < end && child.exitCode === null; await wait(STEP)) {
         const match = output.match(pattern);
         if (match) return match;
-        if (child.exitCode !== null) break;
-        await new Promise((resolve) => setTimeout(resolve, 100));
       }
-      throw new Error(`${command} did not say ${pattern}: ${output.slice(-500)}`);
+      throw new NotUp(`${command} did not say ${pattern}: ${output.slice(-500)}`);
     },
     async stop() {
       try {
@@ -103,17 +128,32 @@ function start(command: string, args: readonly string[]): Running {
 }
 
 /** Waits until it answers, and says what it must say. */
-async function reachable(port: number, { path, says }: { path: string; says: RegExp }): Promise<void> {
-  for (let tries = 0; tries < 300; tries++) {
+async function reachable(running: Running, port: number, { path, says }: { path: string; says: RegExp }): Promise<void> {
+  for (const end = Date.now() + PATIENCE; Date.now() < end && running.child.exitCode === null; await wait(STEP)) {
     try {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(1_000) });
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(10_000) });
       if (says.test(await response.text())) return;
     } catch {
       // Not yet.
     }
-    await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error(`nothing listens at ${port}`);
+  throw new NotUp(`nothing answers at ${port}: ${running.output().slice(-500)}`);
+}
+
+/** Local addresses in the kernel's own form that a machine beside this one cannot reach. */
+const LOCAL = /^(0100007F|00000000000000000000000001000000|0000000000000000FFFF00000100007F)$/;
+
+/** @throws Error where other machines could reach the port. Only Linux tells. */
+function requireLoopback(port: number): void {
+  const wanted = port.toString(16).toUpperCase().padStart(4, "0");
+  for (const table of ["/proc/net/tcp", "/proc/net/tcp6"]) {
+    if (!existsSync(table)) continue;
+    for (const line of readFileSync(table, "utf8").split("\n")) {
+      const [, address = "", , state] = line.trim().split(/\s+/);
+      const [host = "", own] = address.split(":");
+      if (own === wanted && state === "0A" && !LOCAL.test(host)) throw new Error(`port ${port} is open to other machines (${host})`);
+    }
+  }
 }
 
 /** An aggregator that runs, with the bridge behind it. */
@@ -139,7 +179,10 @@ const httpTransport = (url: string) => new StreamableHTTPClientTransport(new URL
 /** A program over stdio between the client and the bridge over HTTP; each client has its own. */
 async function behindHttp(args: (url: string) => readonly string[]): Promise<Chain> {
   const bridge = start(process.execPath, [...BRIDGE, "--http", "--port=0"]);
-  const [, url = ""] = await bridge.says(/listens at (http:\S+)/);
+  const [, url = ""] = await bridge.says(/listens at (http:\S+)/).catch(async (error: unknown) => {
+    await bridge.stop();
+    throw error;
+  });
   const address = url.endsWith("/mcp") ? url : `${url}/mcp`;
   return {
     connect: () => {
@@ -156,10 +199,19 @@ async function gateway(
   connect: (port: number) => Transport,
   sign = { path: "/", says: /^/ },
 ): Promise<Chain> {
-  const port = await freePort();
-  const running = start(command, args(port));
-  await reachable(port, sign);
-  return { connect: () => connect(port), stop: () => running.stop() };
+  for (let tries = 1; ; tries++) {
+    // Somebody else may take the port before it does.
+    const port = await freePort();
+    const running = start(command, args(port));
+    try {
+      await reachable(running, port, sign);
+      requireLoopback(port);
+      return { connect: () => connect(port), stop: () => running.stop() };
+    } catch (error) {
+      await running.stop();
+      if (!(error instanceof NotUp) || tries === 3) throw error;
+    }
+  }
 }
 
 const stdioCommand = [process.execPath, ...BRIDGE].map((word) => JSON.stringify(word)).join(" ");
@@ -270,6 +322,13 @@ export const CHAINS: readonly ChainRow[] = [
   },
 ];
 
-/** The bridge itself, nothing between: what the chains are compared with. */
-export const DIRECT = (): Transport => new StdioClientTransport({ command: process.execPath, args: BRIDGE, env: ENV, stderr: "ignore" });
+/** The bridge itself, nothing between: what does not hold here is not an aggregator's fault. */
+export const DIRECT: ChainRow = {
+  name: "nothing between",
+  shape: "stdio client → stdio bridge",
+  start: async () => ({
+    connect: () => new StdioClientTransport({ command: process.execPath, args: BRIDGE, env: ENV, stderr: "ignore" }),
+    stop: async () => {},
+  }),
+};
 export const LOG_DIRECTORY = HOME;

@@ -25,7 +25,8 @@ export const UPSTREAM_OPTIONS = {
     env: "GITLAB_BRIDGE_GITLAB_MCP_TOKEN",
     kind: "value",
     schema: token,
-    about: "OAuth token (scope mcp) for --gitlab-mcp; without it the GitLab token, or over HTTP the caller's own",
+    about:
+      "OAuth token (scope mcp) for --gitlab-mcp, in place of a sign-in; without either the GitLab token, or over HTTP the caller's own",
     group: "Upstreams",
     secret: true,
     example: "an OAuth access token",

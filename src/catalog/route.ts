@@ -23,6 +23,12 @@ export function scopeOf(row: ActionRow, route: Route): string {
   return scopeIds(row).find((id) => names.includes(id)) ?? "none";
 }
 
+/** The GitLab version that a call needs, as far as the row tells. */
+export function sinceOf({ since }: ActionRow, params: Readonly<Record<string, unknown>>): string | undefined {
+  if (since === undefined || typeof since === "string") return since;
+  return Object.entries(since).find(([scope]) => given(params, scope))?.[1];
+}
+
 const given = (params: Readonly<Record<string, unknown>>, name: string) => params[name] !== undefined && params[name] !== null;
 
 /**

@@ -68,8 +68,8 @@ export interface ActionRow {
   readonly next?: readonly string[];
   /** Creates or rotates a secret; its result is delivered only as `--reveal-secrets` allows. */
   readonly secret?: boolean;
-  /** First GitLab version that has it, e.g. `18.9`. */
-  readonly since?: string;
+  /** First GitLab version that has it, e.g. `18.9`; by scope id where only some of its routes are newer than the rest. */
+  readonly since?: string | Readonly<Record<string, string>>;
 }
 
 export type JsonSchema = { readonly [key: string]: unknown };

@@ -13,6 +13,12 @@ function paramLine(name: string, param: Param): string {
   return `- \`${name}\` (${marks}): ${param.about ?? paramText(name) ?? ""}`;
 }
 
+function sinceWords({ since }: Action): readonly string[] {
+  if (since === undefined) return [];
+  if (typeof since === "string") return [`since GitLab ${since}`];
+  return Object.entries(since).map(([scope, version]) => `with \`${scope}\` since GitLab ${version}`);
+}
+
 /** What the reference says of one action. */
 export function actionSection(action: Action): string {
   const routes = routesOf(action).map(([method, path]) => `\`${method} ${path}\``);
@@ -21,6 +27,7 @@ export function actionSection(action: Action): string {
     `tool \`${action.tool}\``,
     ...(action.essential ? ["essential"] : []),
     ...(action.tier && action.tier !== "free" ? [action.tier] : []),
+    ...sinceWords(action),
   ];
   return [
     `## ${action.id}`,

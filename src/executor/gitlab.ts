@@ -1,4 +1,5 @@
 import { GITLAB, loadActions } from "../catalog/load.ts";
+import { sinceOf } from "../catalog/route.ts";
 import { isList } from "../catalog/schema.ts";
 import { TOOLSETS } from "../catalog/toolsets.ts";
 import type { Action, Call, CallContext, Facts, Outcome, Source } from "../catalog/types.ts";
@@ -83,6 +84,7 @@ function targetOf(call: Call, parts: Parts): Target {
   const { action } = call;
   const place = placeOf(call);
   const check = checkOf(action, call.params, parts.actions());
+  const since = sinceOf(action, call.params);
   return {
     action: action.id,
     effect: action.effect,
@@ -90,7 +92,7 @@ function targetOf(call: Call, parts: Parts): Target {
     ...(place === undefined ? {} : { place }),
     ...(check ? { check } : {}),
     ...(action.tier ? { tier: action.tier } : {}),
-    ...(action.since ? { since: action.since } : {}),
+    ...(since ? { since } : {}),
   };
 }
 

@@ -30,6 +30,8 @@ export const READING_POSTS: Readonly<Record<string, string>> = {
   "/ci/lint": "validates CI configuration text",
   "/glql": "runs a query in GitLab's query language",
   "/admin/token": "tells what a token is",
+  "/orbit/query": "asks the knowledge graph, whose queries only read",
+  "/projects/{project_id}/dependency_firewall/evaluate": "holds a package against the project's policies",
 };
 
 const SEGMENT = "[^/?#]+";

@@ -128,6 +128,14 @@ describe("codes", () => {
     );
     expect(error.hint).toMatch(/does not exist.*hidden from anonymous readers.*premium.*18\.9.*personal_access_tokens with scope read_api/);
   });
+
+  it("tell the GitLab that a newer route needs, and of that route alone", async () => {
+    answers("get", `${API}/:owners/1/service_accounts/9/personal_access_tokens`, () => json({ error: "404 Not Found" }, { status: 404 }));
+    const hintOf = async (scope: object) =>
+      (await failureOf(sourceOf().run(callOf("service_account.token_list", { ...scope, user_id: 9 }), contextOf()))).hint;
+    expect(await hintOf({ project_id: "1" })).toContain("older than 18.11");
+    expect(await hintOf({ group_id: "1" })).not.toContain("older than");
+  });
 });
 
 describe("hints of single actions", () => {

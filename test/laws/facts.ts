@@ -26,7 +26,8 @@ export interface Operation {
 /** Paging is the bridge's own business (`cursor`, `limit`, `all`); rows carry none of it. */
 const PAGING = ["page", "per_page", "pagination", "cursor", "page_token"];
 
-const FACTS_FILE = new URL("../../fixtures/facts/operations.json", import.meta.url);
+/** Cut from GitLab's documents, and what came after them, written down from GitLab's pages. */
+const FACTS_FILES = ["operations", "operations-newer"].map((name) => new URL(`../../fixtures/facts/${name}.json`, import.meta.url));
 
 export const skeleton = (method: string, path: string): string => `${method} ${path.replace(/\{[^}]*\}/g, "{}")}`;
 
@@ -35,7 +36,7 @@ export type Facts = ReadonlyMap<string, Operation>;
 export const toFacts = (operations: readonly Operation[]): Facts =>
   new Map(operations.map((operation) => [skeleton(operation.method, operation.path), operation]));
 
-export const loadFacts = (): Facts => toFacts(JSON.parse(readFileSync(FACTS_FILE, "utf8")) as Operation[]);
+export const loadFacts = (): Facts => toFacts(FACTS_FILES.flatMap((file) => JSON.parse(readFileSync(file, "utf8")) as Operation[]));
 
 /** What a JSON type of ours may be called in the facts. */
 const SPELLINGS: Readonly<Record<string, readonly string[]>> = {

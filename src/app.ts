@@ -19,9 +19,10 @@ import { createRegistry, type Registry } from "./registry/registry.ts";
 import { createSession, type Session } from "./registry/session.ts";
 import { createAsker } from "./surface/ask.ts";
 import type { ConnectedUpstreams, Connection, FactSource, Link } from "./surface/connection.ts";
+import { type BeforeLimits, createFollower, type Follower } from "./surface/follow.ts";
 import { createServer } from "./surface/server.ts";
 import { STYLE_ROWS } from "./surface/styles.ts";
-import type { Trials } from "./surface/trial.ts";
+import { createTrials, type Trials } from "./surface/trial.ts";
 import type { Upstreams } from "./upstreams/open.ts";
 
 export interface BridgeOptions {
@@ -36,7 +37,7 @@ export interface BridgeOptions {
   readonly upstreams?: Upstreams;
   /** Takes the lines of the audit. */
   readonly audit?: (line: AuditLine) => void;
-  /** Gives each user a style, and follows what comes of it. */
+  /** Gives each user a style, and follows what comes of it. Absent: styles are given where the settings say so, and nothing is written down. */
   readonly trials?: Trials;
 }
 
@@ -186,6 +187,7 @@ interface Shared {
   /** The server's limits at this moment. */
   readonly limits: () => Limits;
   readonly writes: WriteLimit;
+  readonly served: Set<BeforeLimits>;
   readonly executors: Executors;
   readonly registry: Registry;
   readonly gitlab: Source;
@@ -203,35 +205,6 @@ function derived<T, U>(from: () => T, make: (value: T) => U): () => U {
     return last.made;
   };
 }
-
-/** Calls back whenever the client alone sees other tools, until the returned function is called. */
-type OwnChanges = (changed: () => void) => () => void;
-
-/** Keeps a client's list in step with the sources, from when the client is served to when it goes. */
-function createFollower(registry: Registry, policy: Connection["policy"], session: Connection["session"], own: OwnChanges) {
-  const refresh = () => {
-    const byId = new Map(registry.actions().map((action) => [action.id, action]));
-    session.refresh((id) => {
-      const action = byId.get(id);
-      return action && policy.permits(action, {}) ? action : undefined;
-    });
-  };
-  let unfollow = () => {};
-  const stop = () => {
-    registry.events.off("changed", refresh);
-    unfollow();
-  };
-  return {
-    start: () => {
-      stop();
-      registry.events.on("changed", refresh);
-      unfollow = own(refresh);
-    },
-    stop,
-  };
-}
-
-type Follower = ReturnType<typeof createFollower>;
 
 const followers = new WeakMap<Connection, Follower>();
 
@@ -265,6 +238,13 @@ function connectedUpstreams(upstreams: Upstreams, chosen: readonly string[], too
   const { ready, read, fingerprint } = upstreams;
   const listed = chosen.some((word) => !isOurs(word.toLowerCase())) || tools.length > 0;
   return { ready, read, fingerprint, listed };
+}
+
+function withTrials(options: BridgeOptions): BridgeOptions {
+  const { ab, abSalt, sessionKey } = options.settings;
+  if (options.trials || !ab) return options;
+  const salt = abSalt ?? sessionKey;
+  return { ...options, trials: createTrials({ shares: ab, ...(salt === undefined ? {} : { salt }) }) };
 }
 
 /** The client's wishes, with the style that a live comparison gave it. */
@@ -317,7 +297,11 @@ function connectionFor(shared: Shared, own: ConnectOptions): Connection {
   // Limits may become tighter while a client is connected: what is on and no longer permitted is not listed.
   const session: Session = { ...switches, on: () => switches.on().filter(permitted) };
   const { version, upstreams } = options;
-  const follower = createFollower(registry, policy, session, (changed) => upstreams?.follow(key, changed) ?? (() => {}));
+  const follower = createFollower({
+    connection: () => connection,
+    own: (changed) => upstreams?.follow(key, changed) ?? (() => {}),
+    served: shared.served,
+  });
   const connection: Connection = {
     get settings() {
       return now();
@@ -330,7 +314,7 @@ function connectionFor(shared: Shared, own: ConnectOptions): Connection {
       void upstreams?.forget(key);
     },
   };
-  if (upstreams) followers.set(connection, follower);
+  followers.set(connection, follower);
   return connection;
 }
 
@@ -338,7 +322,8 @@ function connectionFor(shared: Shared, own: ConnectOptions): Connection {
  * The composition root: the only file that knows every room.
  * @throws BridgeError invalid_params when a list of settings names what does not exist.
  */
-export function createBridge(options: BridgeOptions): Bridge {
+export function createBridge(given: BridgeOptions): Bridge {
+  const options = withTrials(given);
   const { log } = options;
   let limits: Limits = options.settings;
   const facts: ReturnType<typeof createFactSource> = createFactSource(() => executors);
@@ -351,7 +336,19 @@ export function createBridge(options: BridgeOptions): Bridge {
   const asker = createAsker();
   const { audit } = options;
   const writes = createWriteLimit();
-  const shared: Shared = { options, limits: () => limits, writes, executors, registry, gitlab, facts, finder, ...(audit ? { audit } : {}) };
+  const served = new Set<BeforeLimits>();
+  const shared: Shared = {
+    options,
+    limits: () => limits,
+    writes,
+    served,
+    executors,
+    registry,
+    gitlab,
+    facts,
+    finder,
+    ...(audit ? { audit } : {}),
+  };
   const principalOf = (instance: string, credential: Credential | undefined): Principal => {
     const { user } = facts.known(bare(instance, credential));
     return { instance, ...(user ? { user: { id: user.id, username: user.username } } : {}) };
@@ -360,10 +357,12 @@ export function createBridge(options: BridgeOptions): Bridge {
     connect: (own = {}) => connectionFor(shared, own),
     limit(next) {
       requireSense(registry, next);
+      const after = [...served].map((before) => before());
       limits = next;
+      for (const tell of after) tell();
     },
-    unrecognized: ({ toolsets = [], tools = [], allowToolsets = [], allowTools = [], excludeTools = [] }) =>
-      unrecognizedNames(registry, { toolsets, tools, allowToolsets, allowTools, excludeTools }),
+    unrecognized: ({ toolsets = [], tools = [], allowToolsets = [], allowTools = [], excludeTools = [], readOnly = false }) =>
+      unrecognizedNames(registry, { toolsets, tools, allowToolsets, allowTools, excludeTools, readOnly }),
     identify: (connection, credential) => facts.learn(bare(connection.settings.url, credential)),
     createServer: (connection, link) => {
       // Where every request is a connection of its own, its list is made anew anyway.

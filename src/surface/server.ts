@@ -232,19 +232,20 @@ export function createServer(parts: ServerParts): Server {
   const { connection, link } = parts;
   const { settings } = connection;
   const title = settings.name ? `GitLab toolset bridge (${settings.name})` : "GitLab toolset bridge";
+  const tells = advertisesListChanged(settings, link.era, link.transport);
   const server = new Server(
     { name: "gitlab-toolset-bridge", title, version: connection.version },
     {
       capabilities: {
         ...selfMark(connection),
-        tools: advertisesListChanged(settings, link.era, link.transport) ? { listChanged: true } : {},
+        tools: tells ? { listChanged: true } : {},
         ...offered(settings),
       },
       instructions: toInstructions(connection, entryToolsFor(connection), parts.caller(undefined).principal.user?.username),
       requestState: { verify: parts.asker.verify },
     },
   );
-  if (link.transport === "stdio") tellRefreshed(server, connection, link);
+  if (link.transport === "stdio" && tells) tellRefreshed(server, connection, link);
   server.setRequestHandler("tools/list", async (_request, context) => {
     if (connection.upstreams?.listed) await connection.upstreams.ready(toContext(parts, server, context));
     connection.session.listed();

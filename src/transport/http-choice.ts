@@ -2,7 +2,7 @@ import { choices } from "../config/fault.ts";
 import { OPTIONS, type OptionName } from "../config/options.ts";
 import { toBoolean, toList } from "../config/values.ts";
 import { nearest } from "../nearest.ts";
-import type { Wishes } from "../policy/narrow.ts";
+import { bothReadOnly, type Wishes } from "../policy/narrow.ts";
 import { CODE, Refused } from "./reply.ts";
 
 /** What a client may choose for itself when it connects. */
@@ -99,13 +99,21 @@ function toValue([where, name, text]: Said): unknown {
   throw bad(`${where}: ${why}`, { unrecognized: [text.slice(0, 60)], ...(valid ? { valid } : {}) });
 }
 
+/** On, off, or for some toolsets only; of several the most holds. Names that nothing has are refused where the toolsets are known. */
+function toReadOnly(said: Said, before: Wishes["readOnly"]): Wishes["readOnly"] {
+  const [, , text] = said;
+  const names = toBoolean(text) === undefined && text.trim() !== "" ? toList([text]) : undefined;
+  return names ? bothReadOnly(before ?? false, names) : before === true || toSwitch(said) || (before ?? false);
+}
+
 /** Lists are joined; a switch once on stays on; of two values the nearer to the client, its header, stands. */
 function collect(said: readonly Said[]): Wishes {
   const wishes: Record<string, unknown> = {};
   for (const one of said) {
     const [, name, text] = one;
     const { kind } = OPTIONS[name];
-    if (name === "readOnly" || kind === "switch") wishes[name] = wishes[name] === true || toSwitch(one);
+    if (name === "readOnly") wishes.readOnly = toReadOnly(one, wishes.readOnly as Wishes["readOnly"]);
+    else if (kind === "switch") wishes[name] = wishes[name] === true || toSwitch(one);
     else if (kind === "list") wishes[name] = toList([...((wishes[name] as string[] | undefined) ?? []), text]);
     else wishes[name] = toValue(one);
   }

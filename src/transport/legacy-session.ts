@@ -6,7 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import type { Log } from "../log.ts";
-import { type Connection, CREDENTIAL, type Link } from "../surface/connection.ts";
+import { advertisesListChanged, type Connection, CREDENTIAL, type Link } from "../surface/connection.ts";
 import type { Visitor } from "./auth.ts";
 import type { Shelf } from "./events.ts";
 import { LIMITS } from "./http-limits.ts";
@@ -116,6 +116,7 @@ function tap(transport: WebStandardStreamableHTTPServerTransport, exchanges: Exc
 function createDebt(connection: Connection, transport: WebStandardStreamableHTTPServerTransport, isListening: () => boolean) {
   let owed = false;
   connection.session.events.on("changed", () => {
+    if (!advertisesListChanged(connection.settings, "legacy", "http")) return;
     owed = true;
     setImmediate(() => {
       if (!owed || !isListening()) return;

@@ -47,12 +47,16 @@ describe("a policy file", () => {
     });
     expect(await names(running)).not.toContain("create_issue");
     expect(await names(running)).toContain("list_issues");
+    // The client is told, once.
+    const told = () => running.lines.filter(({ method }) => method === "notifications/tools/list_changed").length;
+    expect(told()).toBe(1);
 
     writeFileSync(file, "read_onli: true\n");
     running.child.kill("SIGHUP");
     await expect.poll(() => running.stderr()).toMatch(/the old one stays\. .*read_onli is not a key; the nearest is read_only/);
     expect((await execute(running, "issue.note_create", NOTE)).structuredContent).toMatchObject({ rule: "read_only" });
     expect((await execute(running, "issue.list", { project_id: 101 })).isError).toBeUndefined();
+    expect(told()).toBe(1);
   });
 
   it("bad or contradicting settings stop the start with one line and exit code 2", async () => {

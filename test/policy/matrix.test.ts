@@ -4,7 +4,7 @@ import { loadActions, otherName } from "../../src/catalog/load.ts";
 import { routesOf } from "../../src/catalog/route.ts";
 import type { Action, Route } from "../../src/catalog/types.ts";
 import { BridgeError } from "../../src/errors.ts";
-import { isRaw } from "../../src/policy/call-effects.ts";
+import { effectOfCall, isRaw } from "../../src/policy/call-effects.ts";
 import { isDotSegment, READING_POSTS } from "../../src/policy/door.ts";
 import { operationKinds } from "../../src/policy/graphql.ts";
 import { argumentsFor } from "../catalog-routes/arguments.ts";
@@ -29,11 +29,11 @@ const open = (...flags: string[]) =>
     { token: 424_242 },
   );
 
-const paramsFor = (row: Action, route: Route | undefined = row.http) => ({
-  ...argumentsFor(row, route ?? ["GET", "/"], "required").params,
-  ...(row.params.timeout ? { timeout: 1 } : {}),
-  ...(row.effect === "destructive" ? { confirm: true } : {}),
-});
+function paramsFor(row: Action, route: Route | undefined = row.http) {
+  const { params } = argumentsFor(row, route ?? ["GET", "/"], "required");
+  const confirm = effectOfCall(row, params).effect === "destructive" ? { confirm: true } : {};
+  return { ...params, ...(row.params.timeout ? { timeout: 1 } : {}), ...confirm };
+}
 
 /** What became of one call: its outcome or error, and how many requests left. */
 async function call(road: Road, name: string, params: Record<string, unknown>) {

@@ -56,6 +56,10 @@ describe("what URL and headers say", () => {
     });
     expect(choose("?tools=get_issue")).toEqual({ toolsets: [], tools: ["get_issue"] });
     expect(choose("?readonly=1", { "X-MCP-Readonly": "false" })).toEqual({ readOnly: true });
+    expect(choose("?readonly=ci,wikis", { "X-MCP-Readonly": "repository" })).toEqual({ readOnly: ["ci", "wikis", "repository"] });
+    expect(choose("?readonly=ci", { "X-MCP-Readonly": "true" })).toEqual({ readOnly: true });
+    expect(choose("?readonly=ci", { "X-MCP-Readonly": "false" })).toEqual({ readOnly: ["ci"] });
+    expect(choose("?readonly=false")).toEqual({ readOnly: false });
     expect(choose("?prefix=a_", { "X-Gitlab-Mcp-Server-Tool-Name-Prefix": "b_" })).toEqual({ prefix: "b_" });
   });
 
@@ -63,10 +67,9 @@ describe("what URL and headers say", () => {
     const table: readonly (readonly [string, Headers_, string, string])[] = [
       ["?toolset=ci", {}, "toolset", "toolsets"],
       ["?style=dynamik", {}, "dynamik", "dynamic"],
-      ["?readonly=perhaps", {}, "perhaps", "true"],
       ["/readonli", {}, "readonli", "readonly"],
       ["?token=secret", {}, "token", "toolsets"],
-      ["", { "X-MCP-Readonly": "yess" }, "yess", "true"],
+      ["?split-execute=perhaps", {}, "perhaps", "true"],
     ];
     for (const [path, headers, unrecognized, valid] of table) {
       const { status, code, data } = refused(path, headers);
@@ -155,7 +158,18 @@ describe("what a client gets for its choice", () => {
       });
       const tool = await list("", { "X-MCP-Tools": "get_isue" });
       expect(tool.messages[0]?.error).toMatchObject({ data: { unrecognized: ["get_isue"], valid: expect.arrayContaining(["get_issue"]) } });
+      const readOnly = await list("?readonly=ci,merge_request");
+      expect([readOnly.status, readOnly.messages[0]?.error]).toMatchObject([
+        400,
+        { code: -32_602, data: { unrecognized: ["merge_request"], valid: expect.arrayContaining(["merge_requests", "ci"]) } },
+      ]);
       expect(server.held().sessions).toBe(before);
+    });
+
+    it(`${era}: read-only for some toolsets`, async () => {
+      const names = namesOf(await list("?tools=retry_pipeline,create_issue,list_issues&readonly=ci"));
+      expect(names).not.toContain("retry_pipeline");
+      expect(names).toEqual(expect.arrayContaining(["create_issue", "list_issues"]));
     });
   }
 

@@ -47,16 +47,13 @@ async function auditOf({ settings }: Loaded, log: Log) {
   return { audit: openAudit(settings.audit, log).write };
 }
 
-/** The live comparison of styles; its code is loaded only where one is made. */
+/** What is written down of a live comparison of styles; nothing where no file is named. */
 async function trialsOf({ settings }: Loaded, log: Log) {
-  if (!settings.ab) return {};
-  const { createTrials } = await import("../surface/trial.ts");
+  if (!settings.ab || settings.abLog === undefined) return {};
+  const [{ createTrials }, { openLines }] = await Promise.all([import("../surface/trial.ts"), import("../executor/audit-file.ts")]);
   const salt = settings.abSalt ?? settings.sessionKey;
-  const lines =
-    settings.abLog === undefined ? undefined : (await import("../executor/audit-file.ts")).openLines(settings.abLog, "--ab-log", log);
-  return {
-    trials: createTrials({ shares: settings.ab, ...(salt === undefined ? {} : { salt }), ...(lines ? { write: lines.write } : {}) }),
-  };
+  const { write } = openLines(settings.abLog, "--ab-log", log);
+  return { trials: createTrials({ shares: settings.ab, write, ...(salt === undefined ? {} : { salt }) }) };
 }
 
 /** Other MCP servers; their room is loaded only where there are some. @throws SettingsError */

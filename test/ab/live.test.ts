@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { liveReport } from "../../src/ab/live.ts";
 import { toLiveReport } from "../../src/ab/live-model.ts";
+import { createBridge } from "../../src/app.ts";
 import { openBridge } from "../../src/cli/open-bridge.ts";
 import { toHttpSettings } from "../../src/config/http-check.ts";
 import { loadSettings } from "../../src/config/load.ts";
@@ -262,6 +263,16 @@ describe("over HTTP", () => {
     const { headers } = await connect(await start(key), user);
     const url = await start(key);
     expect(styleOf(namesOf(await post(url, list, headers)))).toBe("static");
+  });
+
+  it("gives styles without a log too, also where the bridge is a library", async () => {
+    const { settings } = loadSettings({ argv: [AB, `--ab-salt=${SALT}`, `--url=${crowd.url}`], env: {}, transport: "stdio" });
+    const bridge = createBridge({ settings, log: createLog({ level: "silent" }), version: "0.0.0", cwd: home });
+    for (const { style } of SHARES) {
+      const connection = bridge.connect({ user: someone(style) });
+      expect([connection.settings.style, connection.trial]).toEqual([style, undefined]);
+    }
+    expect(bridge.connect().settings.style).toBe("bridge");
   });
 
   it("does not start where its file cannot be written", async () => {

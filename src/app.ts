@@ -19,6 +19,7 @@ import { createRegistry, type Registry } from "./registry/registry.ts";
 import { createSession, type Session } from "./registry/session.ts";
 import { createAsker } from "./surface/ask.ts";
 import type { ConnectedUpstreams, Connection, FactSource, Link } from "./surface/connection.ts";
+import { type BeforeLimits, createFollower, type Follower } from "./surface/follow.ts";
 import { createServer } from "./surface/server.ts";
 import { STYLE_ROWS } from "./surface/styles.ts";
 import { createTrials, type Trials } from "./surface/trial.ts";
@@ -186,6 +187,7 @@ interface Shared {
   /** The server's limits at this moment. */
   readonly limits: () => Limits;
   readonly writes: WriteLimit;
+  readonly served: Set<BeforeLimits>;
   readonly executors: Executors;
   readonly registry: Registry;
   readonly gitlab: Source;
@@ -203,35 +205,6 @@ function derived<T, U>(from: () => T, make: (value: T) => U): () => U {
     return last.made;
   };
 }
-
-/** Calls back whenever the client alone sees other tools, until the returned function is called. */
-type OwnChanges = (changed: () => void) => () => void;
-
-/** Keeps a client's list in step with the sources, from when the client is served to when it goes. */
-function createFollower(registry: Registry, policy: Connection["policy"], session: Connection["session"], own: OwnChanges) {
-  const refresh = () => {
-    const byId = new Map(registry.actions().map((action) => [action.id, action]));
-    session.refresh((id) => {
-      const action = byId.get(id);
-      return action && policy.permits(action, {}) ? action : undefined;
-    });
-  };
-  let unfollow = () => {};
-  const stop = () => {
-    registry.events.off("changed", refresh);
-    unfollow();
-  };
-  return {
-    start: () => {
-      stop();
-      registry.events.on("changed", refresh);
-      unfollow = own(refresh);
-    },
-    stop,
-  };
-}
-
-type Follower = ReturnType<typeof createFollower>;
 
 const followers = new WeakMap<Connection, Follower>();
 
@@ -324,7 +297,11 @@ function connectionFor(shared: Shared, own: ConnectOptions): Connection {
   // Limits may become tighter while a client is connected: what is on and no longer permitted is not listed.
   const session: Session = { ...switches, on: () => switches.on().filter(permitted) };
   const { version, upstreams } = options;
-  const follower = createFollower(registry, policy, session, (changed) => upstreams?.follow(key, changed) ?? (() => {}));
+  const follower = createFollower({
+    connection: () => connection,
+    own: (changed) => upstreams?.follow(key, changed) ?? (() => {}),
+    served: shared.served,
+  });
   const connection: Connection = {
     get settings() {
       return now();
@@ -337,7 +314,7 @@ function connectionFor(shared: Shared, own: ConnectOptions): Connection {
       void upstreams?.forget(key);
     },
   };
-  if (upstreams) followers.set(connection, follower);
+  followers.set(connection, follower);
   return connection;
 }
 
@@ -359,7 +336,19 @@ export function createBridge(given: BridgeOptions): Bridge {
   const asker = createAsker();
   const { audit } = options;
   const writes = createWriteLimit();
-  const shared: Shared = { options, limits: () => limits, writes, executors, registry, gitlab, facts, finder, ...(audit ? { audit } : {}) };
+  const served = new Set<BeforeLimits>();
+  const shared: Shared = {
+    options,
+    limits: () => limits,
+    writes,
+    served,
+    executors,
+    registry,
+    gitlab,
+    facts,
+    finder,
+    ...(audit ? { audit } : {}),
+  };
   const principalOf = (instance: string, credential: Credential | undefined): Principal => {
     const { user } = facts.known(bare(instance, credential));
     return { instance, ...(user ? { user: { id: user.id, username: user.username } } : {}) };
@@ -368,10 +357,12 @@ export function createBridge(given: BridgeOptions): Bridge {
     connect: (own = {}) => connectionFor(shared, own),
     limit(next) {
       requireSense(registry, next);
+      const after = [...served].map((before) => before());
       limits = next;
+      for (const tell of after) tell();
     },
-    unrecognized: ({ toolsets = [], tools = [], allowToolsets = [], allowTools = [], excludeTools = [] }) =>
-      unrecognizedNames(registry, { toolsets, tools, allowToolsets, allowTools, excludeTools }),
+    unrecognized: ({ toolsets = [], tools = [], allowToolsets = [], allowTools = [], excludeTools = [], readOnly = false }) =>
+      unrecognizedNames(registry, { toolsets, tools, allowToolsets, allowTools, excludeTools, readOnly }),
     identify: (connection, credential) => facts.learn(bare(connection.settings.url, credential)),
     createServer: (connection, link) => {
       // Where every request is a connection of its own, its list is made anew anyway.

@@ -3,7 +3,7 @@ import type { Intent } from "./heuristic-intents.ts";
 import { type Known, kindStems, nounOf, recall } from "./heuristic-memory.ts";
 import { type Mention, valuesBeside } from "./heuristic-mentions.ts";
 import type { Offer, Param } from "./heuristic-offers.ts";
-import { isStop, stem, stemsOf, thingsOf, toQuery, wordsOf } from "./heuristic-words.ts";
+import { isStop, stem, stemsOf, thingsOf, wordsOf } from "./heuristic-words.ts";
 
 /** What parameters are filled from. */
 export interface Scene {
@@ -142,6 +142,7 @@ function pathScore({ param, noun, about, offer }: Want, mention: Mention): numbe
 function scoreOf(want: Want, mention: Mention, scene: Scene): number {
   const { param, noun, about, offer } = want;
   const { kind } = mention;
+  if (kind === "title") return 0;
   if (kind === "number") return numberScore(want, mention);
   if (!takesText(param) && !(kind === "user" && takesNumber(param))) return 0;
   const inside = mention.at >= scene.intent.from && mention.at < scene.intent.to;
@@ -175,7 +176,7 @@ function wordOf({ param, noun }: Want, { intent }: Scene): string | undefined {
     (value) => wordsOf(value).some((word) => !isStop(word) || word === "me") && wordsOf(value).every(spoken),
   );
   if (exact.length > 0) return exact.reduce((longest, value) => (value.length > longest.length ? value : longest));
-  const meant = param.required ? param.values.find((value) => stemsOf(value).some((part) => toQuery(intent.text).has(part))) : undefined;
+  const meant = param.required ? param.values.find((value) => stemsOf(value).some((part) => thingsOf(intent.text).has(part))) : undefined;
   return meant ?? (param.required && param.values.length === 1 ? param.values[0] : undefined);
 }
 
@@ -278,6 +279,13 @@ function assign(wants: readonly Want[], scene: Scene, args: Json, used: Set<numb
   }
 }
 
+/** Names in capitals with what they are set to. */
+function pairsOf({ prompt, intent }: Scene): Json[] {
+  const text = prompt.slice(intent.from, intent.to);
+  const pairs = text.matchAll(/\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)["`]?\s*(?:=|:|set to|to|is|with)\s*["`]?([^\s"`,;]*[^\s"`,;.])/g);
+  return [...pairs].map(([, key = "", value = ""]) => ({ key, value }));
+}
+
 /** What a search looks for: what is quoted, else the words of the request that carry meaning. */
 function searchWords({ intent, mentions }: Scene): string {
   const quoted = mentions.find(({ kind, at }) => kind === "quoted" && at >= intent.from && at < intent.to);
@@ -310,6 +318,10 @@ export function fill(offer: Offer, scene: Scene): Filled {
     args,
     used,
   );
+  for (const { param } of wants) {
+    const pairs = param.fields?.includes("key") && param.fields.includes("value") ? pairsOf(scene) : [];
+    if (pairs.length > 0) args[param.name] = pairs;
+  }
   for (const want of wants) {
     const { name, required, type } = want.param;
     if (args[name] !== undefined || type === "boolean" || want.param.values !== undefined) continue;

@@ -31,7 +31,7 @@ const isVerb = (word: string): boolean => LOOKS.has(word) || REMOVES.has(word) |
 /** The verbs that names of tools begin or end with; others in a name are as often nouns. */
 const NAMES: readonly (readonly [Intent["kind"], ReadonlySet<string>])[] = [
   ["read", verbsOf("get list show search read find check compare download view fetch count explain overview")],
-  ["remove", verbsOf("delete remove destroy erase revoke unprotect unlink")],
+  ["remove", verbsOf("delete remove destroy erase revoke unprotect unlink reset")],
   [
     "change",
     verbsOf(

@@ -2,6 +2,7 @@ import { blankQuotes, quotesOf } from "./heuristic-intents.ts";
 import { isStop, stem, wordsOf } from "./heuristic-words.ts";
 
 export type MentionKind =
+  | "title"
   | "number"
   | "quoted"
   | "path"
@@ -37,6 +38,9 @@ const PERSON = new RegExp(
   "gu",
 );
 
+const COUNT = "(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve)";
+const HOURS = new RegExp(`\\b${COUNT}(?: and a half)? hours?(?: and a half)?\\b`, "gi");
+
 /** Kinds by their form, the first that fits a place wins. */
 const FORMS: readonly (readonly [MentionKind, RegExp])[] = [
   ["url", /\bhttps?:\/\/[^\s)"'<>]*[^\s)"'<>.,;:!?]/g],
@@ -51,6 +55,7 @@ const FORMS: readonly (readonly [MentionKind, RegExp])[] = [
   ["path", /(?<![\w/.-])[a-z0-9_][\w.-]*(?:\/[\w.-]*[\w-])+/gi],
   ["version", /(?<![\w/.-])v?\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?\b(?![/])/g],
   ["ref", /(?<![\w/.-])(?:main|master|develop|trunk|HEAD)\b/g],
+  ["duration", HOURS],
   ["duration", /\b\d+(?:\.\d+)? ?(?:h|hours?|min|minutes?)\b/g],
   ["number", /(?<![\w./-])[#!&$%]?\d+(?![\w/-]|\.\d)/g],
   ["number", /\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b/gi],
@@ -85,6 +90,8 @@ function toDate(text: string, rest: string): string {
 function toValue(kind: MentionKind, text: string, rest: string): string | number {
   if (kind === "number") return COUNTS.get(text.toLowerCase()) ?? Number(text.replace(/^\D/, ""));
   if (kind === "user") return /^(me|myself)$/i.test(text) ? "me" : text.replace(/^@/, "").toLowerCase();
+  if (kind === "duration" && /^[a-z]/i.test(text))
+    return `${COUNTS.get(text.split(" ")[0]?.toLowerCase() ?? "") ?? 1}h${/half/i.test(text) ? "30m" : ""}`;
   if (kind === "duration") return text.replace(/\s*(h|d|w|m)\w*$/i, (_all, unit: string) => unit.toLowerCase());
   return kind === "date" ? toDate(text, rest) : text;
 }
@@ -109,10 +116,14 @@ function kindOfQuote(value: string): MentionKind {
 
 function quotedIn(prompt: string, blank: string): Mention[] {
   return quotesOf(prompt).map(({ from, to, value }) => {
-    const kind = kindOfQuote(value);
+    // `"Title" (!45 …)` says which one is meant; it is no text to write.
+    const kind = /^\s*\(\s*[!#&]\d/.test(prompt.slice(to)) ? "title" : kindOfQuote(value);
     return { kind, value: toValue(kind, value, prompt.slice(from)), at: from, quoted: true, ...around(blank, from, to) };
   });
 }
+
+const isBranch = (prompt: string, from: number, to: number): boolean =>
+  /\bbranch(es)? ((called|named) )?$/i.test(prompt.slice(0, from)) || /^ branch\b/i.test(prompt.slice(to));
 
 /** Everything in the prompt that has the form of a value, in its order. */
 export function mentionsOf(prompt: string): Mention[] {
@@ -125,7 +136,7 @@ export function mentionsOf(prompt: string): Mention[] {
       left = left.slice(0, index) + "\u00a7".repeat(text.length) + left.slice(end);
       const beside = around(blank, index, end);
       // A branch may have a slash in its name as a project has.
-      const meant = kind === "path" && (beside.before[0] === "branch" || beside.after[0] === "branch") ? "ref" : kind;
+      const meant = kind === "path" && isBranch(prompt, index, end) ? "ref" : kind;
       const marker = kind === "number" && /^[^\w\s]/.test(text) ? { marker: text.charAt(0) } : {};
       found.push({ kind: meant, value: toValue(kind, text, prompt.slice(index)), at: index, ...marker, ...beside });
     }
@@ -142,12 +153,14 @@ const FILLERS = new Set("name called named titled is are of the a an to be with 
 export function valuesBeside(text: string, noun: readonly string[], list: boolean): string[] {
   const tokens = [...text.matchAll(/"([^"]*)"|“([^”]*)”|`([^`]*)`|[^\s,;:()"“”]+|,/g)].map((match) => ({
     text: (match[1] ?? match[2] ?? match[3] ?? match[0]).replace(/[.!?]+$/, ""),
+    at: match.index,
     quoted: match[0].length > 1 && /^["“`]/.test(match[0]),
   }));
   const last = noun.at(-1);
   const isNoun = (token: string) => wordsOf(token).length === 1 && stem(token.toLowerCase()) === last;
   for (const [index, token] of tokens.entries()) {
     if (token.quoted || !isNoun(token.text)) continue;
+    const subject = index === 0 || /[.!?]$/.test(text.slice(0, token.at).trim());
     const values: string[] = [];
     let at = index + 1;
     while (at < tokens.length && FILLERS.has(tokens[at]?.text.toLowerCase() ?? "") && !tokens[at]?.quoted) at++;
@@ -156,6 +169,8 @@ export function valuesBeside(text: string, noun: readonly string[], list: boolea
       if (next === undefined) break;
       if (list && values.length > 0 && (next.text === "," || next.text === "and")) continue;
       if (next.text === "," || (!next.quoted && (isStop(next.text) || FILLERS.has(next.text.toLowerCase())))) break;
+      // "Terraform refuses …": behind a noun that begins a sentence stands its verb.
+      if (subject && !next.quoted && !/[-_:/\d]/.test(next.text)) break;
       values.push(next.text);
       const after = tokens[at + 1]?.text;
       if (!list || (after !== "," && after !== "and")) break;

@@ -11,6 +11,8 @@ export interface Param {
   readonly required: boolean;
   readonly about: string;
   readonly values?: readonly string[];
+  /** Names of the properties that the members of an array have. */
+  readonly fields?: readonly string[];
 }
 
 export interface Call {
@@ -62,6 +64,7 @@ function toParam(name: string, given: unknown, required: boolean): Param {
     required,
     about: textOf(property.description),
     ...(items ? { item: typeOf(items) } : {}),
+    ...(items && isObject(items.properties) ? { fields: Object.keys(items.properties) } : {}),
     ...(Array.isArray(values) ? { values: values.filter((value): value is string => typeof value === "string") } : {}),
   };
 }

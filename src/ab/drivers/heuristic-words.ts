@@ -17,7 +17,7 @@ const STOP = new Set(
 const SAME_VERBS: readonly (readonly string[])[] = [
   ["delete", "remove", "drop", "erase", "destroy"],
   ["show", "see", "overview", "view", "display"],
-  ["create", "add", "new", "write", "open", "file", "start", "leave", "make"],
+  ["create", "add", "new", "write", "open", "file", "start", "leave", "make", "book"],
   ["update", "edit", "change", "set", "modify"],
   ["retry", "rerun", "restart", "repeat"],
 ];
@@ -27,7 +27,7 @@ const SAME_NOUNS: readonly (readonly string[])[] = [
   ["merge request", "mr", "mrs", "pr", "prs", "pull request"],
   ["issue", "ticket", "bug"],
   ["comment", "note", "remark", "reply"],
-  ["pipeline", "build", "ci"],
+  ["pipeline", "build", "ci", "run"],
   ["schedule", "timer", "nightly", "cron", "timetable"],
   ["failed", "failure", "broke", "broken", "red", "wrong"],
   ["log", "trace", "output"],

@@ -5,6 +5,13 @@ import { packRows } from "../src/catalog/packed.ts";
 import { TOOLSETS } from "../src/catalog/toolsets.ts";
 import { keyOf, pack } from "../src/discovery/prebuilt.ts";
 import { buildIndex } from "../src/discovery/search-index.ts";
+import { readFiles, rowFindings } from "./check-rows.ts";
+
+const findings = rowFindings(readFiles());
+if (findings.length > 0) {
+  for (const finding of findings) process.stderr.write(`${finding}\n`);
+  process.exit(1);
+}
 
 const folder = process.argv[2] ?? "dist/data";
 const actions = loadActions();

@@ -23,22 +23,29 @@ export class OwnLists {
   readonly #parts: OwnListsParts;
   readonly #lists = new Map<string, Mapped>();
   readonly #lives = new Map<string, Live>();
+  /** The first look at that connection. */
+  readonly #reading = new Map<string, Promise<void>>();
+  /** Clients whose own list was read. */
+  readonly #asked = new Set<string>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
 
   constructor(parts: OwnListsParts) {
     this.#parts = parts;
   }
 
-  get(session: string): Mapped | undefined {
-    return this.#lists.get(session);
+  /** @param asks each client must have been asked for: until then it sees nothing. */
+  get(session: string, asks: boolean): Mapped | undefined {
+    return this.#lists.get(session) ?? (asks && !this.#asked.has(session) ? NONE : undefined);
   }
 
   /** This connection is the client's own from now on: what it shows counts. */
   async follow(session: string, live: Live): Promise<void> {
-    if (this.#lives.get(session) === live) return;
-    this.#lives.set(session, live);
-    void listen(live, () => this.changed(session));
-    await this.#read(session, live);
+    if (this.#lives.get(session) !== live) {
+      this.#lives.set(session, live);
+      this.#reading.set(session, this.#read(session, live));
+      void listen(live, () => this.changed(session));
+    }
+    await this.#reading.get(session);
   }
 
   /** The client's own connection said that its list changed. */
@@ -54,12 +61,14 @@ export class OwnLists {
 
   /** It sees nothing: it could not be asked what it may see. */
   close(session: string): void {
+    this.#lives.delete(session);
     this.#set(session, NONE);
   }
 
   async #read(session: string, live: Live): Promise<void> {
     const tools = await this.#parts.read(live);
     if (this.#lives.get(session) !== live) return;
+    this.#asked.add(session);
     this.#set(session, this.#parts.toActions(tools, this.#lists.get(session)?.actions ?? this.#parts.common()));
   }
 
@@ -75,6 +84,7 @@ export class OwnLists {
 
   forget(session: string): void {
     clearTimeout(this.#timers.get(session));
-    for (const map of [this.#lists, this.#lives, this.#timers]) map.delete(session);
+    this.#asked.delete(session);
+    for (const map of [this.#lists, this.#lives, this.#reading, this.#timers]) map.delete(session);
   }
 }

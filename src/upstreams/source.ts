@@ -105,7 +105,7 @@ class Upstream implements UpstreamSource {
   }
 
   own(session: string): UpstreamView | undefined {
-    const own = this.#own.get(session);
+    const own = this.#own.get(session, this.#asksEach());
     return own && { actions: () => own.actions, toolsets: () => toToolsets(this.#options.config, own.actions, this.#note) };
   }
 
@@ -129,11 +129,11 @@ class Upstream implements UpstreamSource {
     );
   }
 
-  #createSlot(idle: number, options: () => DialOptions, opened: (live: Live) => Promise<void> = async () => {}): Slot {
+  #createSlot(idle: number, options: () => DialOptions, opened: (live: Live) => void = () => {}): Slot {
     const { verdicts, log } = this.#options;
     const open = async () => {
       const live = await dial(options(), verdicts);
-      await opened(live).catch((error: unknown) => log.debug(`${this.name}: its list: ${sayFailure(error)}`));
+      opened(live);
       return live;
     };
     const say = (error: unknown) => log.mask(sayFailure(error, this.#options.config.wants));
@@ -160,10 +160,11 @@ class Upstream implements UpstreamSource {
   async load(context: CallContext | undefined): Promise<void> {
     await this.#loadCommon(context);
     // What depends on who asks is asked by each; nobody sees what another may see.
-    if (context?.session === undefined || !this.#needsCaller() || this.#options.config.sessionMode === "shared") return;
+    if (context?.session === undefined || !this.#asksEach()) return;
+    const { session } = context;
     await this.#slotFor(context)
-      .get()
-      .catch(() => this.#own.close(context.session ?? ""));
+      .use((live) => this.#own.follow(session, live))
+      .catch(() => this.#own.close(session));
   }
 
   #loadCommon(context: CallContext | undefined): Promise<void> {
@@ -252,6 +253,11 @@ class Upstream implements UpstreamSource {
     return this.#options.config.forwardHeaders.length > 0 && !this.#options.single;
   }
 
+  /** What it shows depends on the headers of who asks: each client is asked for by itself. */
+  #asksEach(): boolean {
+    return this.#needsCaller() && this.#options.config.sessionMode !== "shared";
+  }
+
   /** Its tools stay for a while, its toolset says why they do not answer, and it is tried again and again. */
   #down(why: string): void {
     const { config } = this.#options;
@@ -288,7 +294,8 @@ class Upstream implements UpstreamSource {
       ...this.#dialOptions(this.#forwarded(context), context.elicit !== undefined),
       onListChanged: () => this.#own.changed(session),
     });
-    const slot = this.#createSlot(IDLE, options, (live) => this.#own.follow(session, live));
+    // A call that needs the connection now does not wait for its list.
+    const slot = this.#createSlot(IDLE, options, (live) => void this.#own.follow(session, live).catch(() => {}));
     this.#slots.set(key, { slot, session });
     return slot;
   }
@@ -363,7 +370,7 @@ class Upstream implements UpstreamSource {
   }
 
   #toolOf({ action }: Call, { session = "" }: CallContext): UpstreamTool | undefined {
-    return (this.#own.get(session)?.tools ?? this.#tools).get(action.id);
+    return (this.#own.get(session, this.#asksEach())?.tools ?? this.#tools).get(action.id);
   }
 
   async preview(call: Call, context: CallContext): Promise<Readonly<Record<string, unknown>>> {

@@ -1,7 +1,8 @@
-import { type Filled, fill, type Scene } from "./heuristic-fill.ts";
+import { type Filled, fill } from "./heuristic-fill.ts";
 import { type Intent, kindOfName } from "./heuristic-intents.ts";
 import type { Mention } from "./heuristic-mentions.ts";
 import type { Offer } from "./heuristic-offers.ts";
+import type { Scene } from "./heuristic-scores.ts";
 import { coverOf, type Fields, rank, stemsOf, thingsOf, tieBreak } from "./heuristic-words.ts";
 
 export interface Choice {

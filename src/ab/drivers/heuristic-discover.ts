@@ -1,9 +1,9 @@
 import { choose } from "./heuristic-choose.ts";
-import type { Scene } from "./heuristic-fill.ts";
 import { refersBack } from "./heuristic-intents.ts";
 import { withoutValues } from "./heuristic-mentions.ts";
 import { effectOf, type Offer, type Param, type Row, rowsOf, toOffer } from "./heuristic-offers.ts";
 import type { Part, Roles } from "./heuristic-roles.ts";
+import type { Scene } from "./heuristic-scores.ts";
 import { rolesNow, type Session } from "./heuristic-session.ts";
 import { type Fields, rank, stem, tieBreak, wordsOf } from "./heuristic-words.ts";
 

@@ -1,6 +1,7 @@
 import type { Json, Seen } from "../types.ts";
-import { fill, type Scene } from "./heuristic-fill.ts";
+import { fill } from "./heuristic-fill.ts";
 import { type Offer, paramsOfSignature } from "./heuristic-offers.ts";
+import type { Scene } from "./heuristic-scores.ts";
 import { wordsOf } from "./heuristic-words.ts";
 
 export interface Mended {

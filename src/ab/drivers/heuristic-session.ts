@@ -1,10 +1,10 @@
 import type { DriverContext, Host, ListedTool, Seen } from "../types.ts";
-import type { Scene } from "./heuristic-fill.ts";
 import type { Intent } from "./heuristic-intents.ts";
 import { type Known, knownOf } from "./heuristic-memory.ts";
 import { type Mention, mentionsOf, withoutValues } from "./heuristic-mentions.ts";
 import { type Call, jsonOf, type Offer, type Row } from "./heuristic-offers.ts";
 import { type Roles, rolesOf } from "./heuristic-roles.ts";
+import type { Scene } from "./heuristic-scores.ts";
 import { meaningsOf, mergeQueries, toQuery } from "./heuristic-words.ts";
 
 /** Thrown where no call is left; what was found so far is the answer. */

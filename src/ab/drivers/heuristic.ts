@@ -2,11 +2,12 @@ import type { Driver, DriverContext, Host, Task } from "../types.ts";
 import { toAnswer } from "./heuristic-answer.ts";
 import { type Choice, choose } from "./heuristic-choose.ts";
 import { discover, offersNow, withParams } from "./heuristic-discover.ts";
-import { fill, type Scene } from "./heuristic-fill.ts";
+import { fill } from "./heuristic-fill.ts";
 import { type Intent, intentsOf, refersBack } from "./heuristic-intents.ts";
 import { nounOf } from "./heuristic-memory.ts";
 import { mend } from "./heuristic-mend.ts";
 import type { Offer, Param } from "./heuristic-offers.ts";
+import type { Scene } from "./heuristic-scores.ts";
 import { learn, openSession, type Session, SPENT, toScene } from "./heuristic-session.ts";
 
 /** Below this share of the request's words, what is at hand is not taken without looking for something better. */

@@ -137,6 +137,19 @@ function namesOf(schema: unknown, depth: number): readonly string[] {
   ];
 }
 
+/** Arguments that choose what a tool does: in some of it the project may not count. */
+const SELECTOR = /^(action|operation|op|method|command|mode)$/;
+
+/** Whether a tool does several things and needs a project for none of them. */
+function mayIgnorePlace(schema: JsonSchema | undefined): boolean {
+  const names = isObject(schema?.properties) ? Object.keys(schema.properties) : [];
+  const required = Array.isArray(schema?.required) ? schema.required : [];
+  const needs = required.some(
+    (name) => typeof name === "string" && (name === "id" ? kindOfId(schema) : kindOfName(fold(name))) !== undefined,
+  );
+  return names.some((name) => SELECTOR.test(fold(name))) && !needs;
+}
+
 /** Whether a tool of another server has an argument that can name a project or group: the others cannot be limited to some. */
 export const canNamePlace = ({ schema }: Action): boolean =>
-  kindOfId(schema) !== undefined || namesOf(schema, 0).some((name) => kindOfName(name) !== undefined);
+  !mayIgnorePlace(schema) && (kindOfId(schema) !== undefined || namesOf(schema, 0).some((name) => kindOfName(name) !== undefined));

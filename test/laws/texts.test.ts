@@ -31,6 +31,24 @@ const notRepeated: Law = (rows) => {
   });
 };
 
+/** The same sentence in two descriptions says nothing of either: none stands twice, where 2 % of all would be allowed. */
+const noBoilerplate: Law = (rows) => {
+  const seen = new Map<string, string>();
+  return rows.flatMap(({ id, about }) =>
+    about.split(/(?<=[.?])\s+/).flatMap((sentence) => {
+      const first = seen.get(sentence);
+      seen.set(sentence, first ?? id);
+      return first === undefined ? [] : [`${id}: "${sentence}" stands in ${first} too`];
+    }),
+  );
+};
+
+/** A description is read without its neighbours: "it" and "the same" point to nothing there. */
+const standsAlone: Law = (rows) =>
+  rows.flatMap(({ id, about }) =>
+    /^(It|Its|They|Their|The same|These|Those|Such)\b|\b[Oo]ne such\b/.test(about) ? [`${id}: points to what is not there`] : [],
+  );
+
 /** Aggregators rename tools, so a text that names one leads nowhere: texts name purposes. */
 const noToolNames: Law = (rows) => {
   const names = new Set(rows.flatMap(({ id, tool }) => [id, tool]).filter((name) => /[._]/.test(name)));
@@ -82,6 +100,16 @@ describe("texts", () => {
   test("no two say the same", () => {
     expectKept(notRepeated);
     expectBites(notRepeated, { about: "One thing of a project." });
+  });
+
+  test("no sentence stands in two of them", () => {
+    expectKept(noBoilerplate);
+    expectBites(noBoilerplate, { about: "Another one. One thing of a project." });
+  });
+
+  test("each stands alone", () => {
+    expectKept(standsAlone);
+    expectBites(standsAlone, { about: "The same for one project." }, { about: "It is gone then." }, { about: "One such thing by key." });
   });
 
   test("they name purposes, not tools", () => {

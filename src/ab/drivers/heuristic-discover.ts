@@ -1,7 +1,7 @@
 import { choose } from "./heuristic-choose.ts";
 import { refersBack } from "./heuristic-intents.ts";
 import { withoutValues } from "./heuristic-mentions.ts";
-import { effectOf, type Offer, type Param, type Row, rowsOf, toOffer } from "./heuristic-offers.ts";
+import { type Offer, type Param, type Row, rowsOf, shownText, toOffer } from "./heuristic-offers.ts";
 import type { Part, Roles } from "./heuristic-roles.ts";
 import type { Scene } from "./heuristic-scores.ts";
 import { rolesNow, type Session } from "./heuristic-session.ts";
@@ -11,13 +11,12 @@ const isYesNo = ({ type }: Param): boolean => type === "boolean";
 
 /** A named action by way of a tool that runs named actions. */
 function through(part: Part, name: string, row: Partial<Row>): Offer {
-  const annotations = effectOf(part.tool.annotations);
   return {
     name,
     title: row.title ?? "",
     about: row.about ?? "",
     ...(row.params ? { params: row.params } : {}),
-    ...(row.effect ? { effect: row.effect } : annotations.effect === "read" ? annotations : {}),
+    ...(row.effect ? { effect: row.effect } : {}),
     outer: part.others.filter(isYesNo),
     toCall: (args) => {
       const outer = Object.fromEntries(
@@ -33,7 +32,7 @@ function through(part: Part, name: string, row: Partial<Row>): Offer {
 
 /** Of several tools that run actions, one that only reads is for reads. */
 function runnerFor({ runners }: Roles, effect: Row["effect"]): Part | undefined {
-  const reads = (part: Part) => part.tool.annotations?.readOnlyHint === true;
+  const reads = (part: Part) => wordsOf(part.tool.name).includes("read");
   return (effect === "read" ? runners.find(reads) : undefined) ?? runners.find((part) => !reads(part)) ?? runners[0];
 }
 
@@ -65,7 +64,7 @@ function entriesOf(roles: Roles): readonly Offer[] {
   const known = entries.get(roles);
   if (known) return known;
   const made = roles.dispatchers.flatMap((part) =>
-    (part.key.values ?? []).map((value) => through(part, value, { about: part.tool.title ?? part.tool.name })),
+    (part.key.values ?? []).map((value) => through(part, value, { about: shownText(part.tool) })),
   );
   entries.set(roles, made);
   return made;

@@ -91,20 +91,22 @@ export function paramsOfSignature(signature: string): Param[] | undefined {
   });
 }
 
-export function effectOf(annotations: Readonly<Json> | undefined): Pick<Offer, "effect"> {
+function effectOf(annotations: Readonly<Json> | undefined): Pick<Offer, "effect"> {
   if (annotations?.readOnlyHint === true) return { effect: "read" };
   if (annotations?.destructiveHint === true) return { effect: "destructive" };
   return annotations?.readOnlyHint === false ? { effect: "write" } : {};
 }
 
+/** What hosts pass on of a tool beside its name and schema: its description. Titles and annotations stay with the host. */
+export const shownText = ({ description, title }: ListedTool): string => description ?? title ?? "";
+
 /** A tool of the list as it stands. */
 export function toOffer(tool: ListedTool): Offer {
   return {
     name: tool.name,
-    title: tool.title ?? "",
-    about: tool.description ?? "",
+    title: "",
+    about: shownText(tool),
     params: paramsOf(tool.inputSchema),
-    ...effectOf(tool.annotations),
     toCall: (args) => ({ tool: tool.name, args }),
   };
 }

@@ -1,5 +1,5 @@
 import type { ListedTool } from "../types.ts";
-import { type Offer, type Param, paramsOf, toOffer } from "./heuristic-offers.ts";
+import { type Offer, type Param, paramsOf, shownText, toOffer } from "./heuristic-offers.ts";
 import { stem, wordsOf } from "./heuristic-words.ts";
 
 /** A tool with a part in finding other tools, and the parameter that the part is played with. */
@@ -73,7 +73,7 @@ function asRunner(look: Look): Part | undefined {
 
 /** The name or the first sentence is about finding tools: a search in code or issues that speaks of tools further down is none. */
 function isAboutFinding({ tool, name }: Look): boolean {
-  const [first = ""] = (tool.description ?? "").split(/[.:;\n]/);
+  const [first = ""] = shownText(tool).split(/[.:;\n]/);
   return meet(name, THING) || (meet(bag(first), FIND) && meet(bag(first), THING));
 }
 
@@ -107,10 +107,7 @@ function asShower(look: Look): Part | undefined {
 
 /** Lists the groups: wants nothing, and speaks of groups of tools. */
 const isLister = (look: Look): boolean =>
-  !look.params.some(({ required }) => required) &&
-  has(look, GROUP, THING, SHOW) &&
-  meet(look.name, TOOLS) &&
-  look.tool.annotations?.readOnlyHint !== false;
+  !look.params.some(({ required }) => required) && has(look, GROUP, THING, SHOW) && meet(look.name, TOOLS);
 
 /**
  * Sorts a list by what names, texts and schemas say. A tool has one part, the first that fits: it runs named actions (with fixed names:
@@ -121,8 +118,8 @@ export function rolesOf(tools: readonly ListedTool[]): Roles {
   const found = { searchers: [] as Part[], runners: [] as Part[], dispatchers: [] as Part[], openers: [] as Part[], showers: [] as Part[] };
   const rest: Look[] = [];
   for (const tool of tools) {
-    const name = bag(tool.name, tool.title ?? "");
-    const look: Look = { tool, params: paramsOf(tool.inputSchema), name, all: new Set([...name, ...bag(tool.description ?? "")]) };
+    const name = bag(tool.name);
+    const look: Look = { tool, params: paramsOf(tool.inputSchema), name, all: new Set([...name, ...bag(shownText(tool))]) };
     const runner = asRunner(look);
     const searcher = runner ? undefined : asSearcher(look);
     const opener = runner || searcher ? undefined : asOpener(look);

@@ -1,7 +1,14 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { auth, IssuerMismatchError, type OAuthClientProvider, type OAuthDiscoveryState } from "@modelcontextprotocol/client";
+import {
+  auth,
+  IssuerMismatchError,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  OAuthError,
+  RegistrationRejectedError,
+} from "@modelcontextprotocol/client";
 import { BridgeError } from "../errors.ts";
 import { expiry, SHORT, withinOrigin } from "./oauth.ts";
 import type { SignInStore } from "./oauth-store.ts";
@@ -156,12 +163,18 @@ function begin({ resource, instance, store, now = Date.now }: SignInOptions, red
   return { provider, state, address: () => address?.href ?? "" };
 }
 
+function sayShort(error: unknown): string {
+  if (error instanceof RegistrationRejectedError) return `it registers no clients, HTTP ${error.status}`;
+  if (error instanceof OAuthError) return /^[a-z_]{1,40}$/.test(error.code) ? error.code : "an error of OAuth";
+  return error instanceof Error ? (error.message.split("\n")[0] ?? "").slice(0, 200) : "no reason";
+}
+
 /** Failures in words of our own: what a foreign server wrote into them is not shown. */
 function toFailure(error: unknown, instance: string): BridgeError {
   if (error instanceof BridgeError) return error;
   if (error instanceof IssuerMismatchError)
     return failed(`what answers at ${instance} says that it is somebody else`, "Do not go on; tell whoever runs that GitLab.", error);
-  const said = error instanceof Error ? error.message.split("\n")[0]?.slice(0, 200) : String(error);
+  const said = sayShort(error);
   return failed(
     `${instance} did not go along (${said})`,
     "It needs a GitLab whose MCP server and dynamic client registration are switched on.",

@@ -180,6 +180,8 @@ describe("signing in", () => {
     ["foreign-authorize", /is not http/],
     ["foreign-token", /nothing was sent there/],
     ["no-registration", /dynamic client registration/],
+    ["register-refused", /registers no clients, HTTP 400/],
+    ["token-refused", /invalid_scope/],
   ])("%s: refused, nothing kept, nothing sent anywhere else", async (mode, says) => {
     const { origin, received } = await elsewhere();
     const place = await gitlab(mode, { OTHER: origin });

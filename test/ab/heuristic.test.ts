@@ -6,6 +6,7 @@ import { STYLE_ARMS } from "../../src/ab/arms.ts";
 import { createHeuristic } from "../../src/ab/drivers/heuristic.ts";
 import { toAnswer } from "../../src/ab/drivers/heuristic-answer.ts";
 import { intentsOf } from "../../src/ab/drivers/heuristic-intents.ts";
+import { recordsOf } from "../../src/ab/drivers/heuristic-memory.ts";
 import { mentionsOf } from "../../src/ab/drivers/heuristic-mentions.ts";
 import { rowsOf } from "../../src/ab/drivers/heuristic-offers.ts";
 import { rolesOf } from "../../src/ab/drivers/heuristic-roles.ts";
@@ -266,21 +267,31 @@ describe("reading", () => {
     expect(one).toBeGreaterThan(three ?? 0);
   });
 
-  it("reads rows from JSON, from JSON in text, from signatures and from lists", () => {
+  it("reads rows from JSON, from signatures and from lists", () => {
     const row = { name: "do_it", description: "Does it.", input_schema: { properties: { a: { type: "integer" } }, required: ["a"] } };
-    for (const rows of [rowsOf("", { results: [row] }), rowsOf(JSON.stringify({ results: [row] }), undefined)])
-      expect(rows).toMatchObject([{ names: ["do_it"], about: "Does it.", params: [{ name: "a", type: "integer", required: true }] }]);
-    expect(rowsOf("do_it(a: integer, b?: x|y, …) – read. Does it.", undefined)).toMatchObject([
-      {
-        names: ["do_it"],
-        effect: "read",
-        params: [
-          { name: "a", type: "integer", required: true },
-          { name: "b", required: false, values: ["x", "y"] },
-        ],
-      },
+    const shown = [{ names: ["do_it"], about: "Does it.", params: [{ name: "a", type: "integer", required: true }] }];
+    expect(rowsOf(JSON.stringify({ results: [row] }))).toMatchObject(shown);
+    const params = [
+      { name: "a", type: "integer", required: true },
+      { name: "b", required: false, values: ["x", "y"] },
+    ];
+    expect(rowsOf("Found:\ndo_it(a: integer, b?: x|y|…, …) – read. Does it.\nThat is all.")).toMatchObject([
+      { names: ["do_it"], effect: "read", params },
     ]);
-    expect(rowsOf("- **do_it**: Does it.\n\nThat is all.", undefined)).toMatchObject([{ names: ["do_it"], about: "Does it." }]);
+    expect(rowsOf("books: enabled, 1 tool\n  do_it: book.do(a: integer, b?: x|y)")).toMatchObject([
+      { names: ["do_it", "book.do"], params },
+    ]);
+    expect(rowsOf("- **do_it**: Does it.\n\nThat is all.")).toMatchObject([{ names: ["do_it"], about: ": Does it." }]);
+    expect(rowsOf("books – Novels (3 read)\nbills (2 read, 1 write)").map(({ names }) => names[0])).toEqual(["books", "bills"]);
+  });
+
+  it("reads objects from tables and fields of a text", () => {
+    expect(recordsOf("total: 2\nid | title | open\n7 | A | true\n12 |  | false\n\nnext: page 2")).toEqual([
+      { id: 7, title: "A", open: true },
+      { id: 12, title: undefined, open: false },
+      { total: 2, next: "page 2" },
+    ]);
+    expect(recordsOf("Nothing | here at all")).toEqual([]);
   });
 
   it("answers with an extract that is never too long", () => {

@@ -90,7 +90,7 @@ async function search(session: Session, scene: Scene, part: Part): Promise<Offer
   if (session.searched.has(query)) return [];
   session.searched.add(query);
   const seen = await session.send({ tool: part.tool.name, args: { [part.key.name]: query } });
-  return seen.isError ? [] : keep(rowsOf(seen.text, seen.json), session);
+  return seen.isError ? [] : keep(rowsOf(seen.text), session);
 }
 
 /** The groups there are: from a tool that lists them, or from one that opens them and says which when none is named. */
@@ -101,7 +101,7 @@ async function groupsOf(session: Session, { listers, openers }: Roles): Promise<
   if (fixed.length > 0 || !tool) session.groups = fixed;
   else {
     const seen = await session.send({ tool: tool.name, args: {} });
-    session.groups = seen.isError ? [] : rowsOf(seen.text, seen.json);
+    session.groups = seen.isError ? [] : rowsOf(seen.text);
   }
   return session.groups;
 }
@@ -126,7 +126,7 @@ function likelyGroups(session: Session, groups: readonly Row[], { query }: Scene
 async function peek(session: Session, part: Part | undefined, group: string): Promise<readonly Row[]> {
   if (!part?.key.required) return [];
   const seen = await session.send({ tool: part.tool.name, args: { [part.key.name]: group } });
-  return seen.isError ? [] : rowsOf(seen.text, seen.json);
+  return seen.isError ? [] : rowsOf(seen.text);
 }
 
 const asOffer = (row: Row): Offer => ({ ...row, name: row.names.join(" "), toCall: () => ({ tool: "", args: {} }) });
@@ -144,7 +144,7 @@ async function open(session: Session, scene: Scene, roles: Roles, group: string)
   const key = opener.key.type === "array" ? [group] : group;
   const seen = await session.send({ tool: opener.tool.name, args: { [opener.key.name]: key, ...some } });
   if (seen.isError) return [];
-  const told = rowsOf(seen.text, seen.json).filter(
+  const told = rowsOf(seen.text).filter(
     (row) => row.params !== undefined || session.host.tools.some(({ name }) => row.names.includes(name)),
   );
   return keep([...rows.filter((row) => names.includes(row.names[0] ?? "")), ...told], session);
@@ -197,9 +197,7 @@ export async function withParams(session: Session, offer: Offer): Promise<Offer>
   const key = holder && part.names ? holder.tool.name : offer.name;
   const args = { [part.key.name]: part.key.type === "array" ? [key] : key, ...names, ...whole(part) };
   const seen = await session.send({ tool: part.tool.name, args });
-  const row = rowsOf(seen.text, seen.json).find(
-    ({ names: all, params }) => params !== undefined && (all.includes(offer.name) || !part.names),
-  );
+  const row = rowsOf(seen.text).find(({ names: all, params }) => params !== undefined && (all.includes(offer.name) || !part.names));
   if (!row?.params) return offer;
   // The texts stay: an offer that was looked into must not seem more like the request than those that were not.
   const full: Offer = { ...offer, params: row.params, ...(row.effect ? { effect: row.effect } : {}) };

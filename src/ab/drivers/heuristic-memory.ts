@@ -29,6 +29,30 @@ export function knownOf(json: unknown, source: string): Known[] {
   return found;
 }
 
+const toCell = (text: string): string | number | boolean | undefined => {
+  const cell = text.trim();
+  if (/^\d{1,15}$/.test(cell)) return Number(cell);
+  return cell === "true" || cell === "false" ? cell === "true" : cell === "" ? undefined : cell;
+};
+
+/** The objects that a text shows: rows of a table whose first line names the columns, and fields as `name: value`. */
+export function recordsOf(text: string): Json[] {
+  const rows: Json[] = [];
+  const fields: Json = {};
+  let columns: readonly string[] = [];
+  for (const line of text.split("\n")) {
+    const cells = line.split("|").map((cell) => cell.trim());
+    if (cells.length > 1 && cells.length === columns.length) {
+      rows.push(Object.fromEntries(columns.map((name, index) => [name, toCell(cells[index] ?? "")])));
+      continue;
+    }
+    columns = cells.length > 1 && cells.every((cell) => /^[a-z]\w*$/i.test(cell)) ? cells : [];
+    const [, name, value = ""] = /^([a-z][a-z_]*): (.+)$/.exec(line) ?? [];
+    if (name !== undefined && fields[name] === undefined) fields[name] = toCell(value);
+  }
+  return Object.keys(fields).length > 0 ? [...rows, fields] : rows;
+}
+
 /** The stems of what a parameter names: `pipeline_schedule_id` → pipeline, schedule. */
 export const nounOf = (name: string): string[] =>
   wordsOf(name)

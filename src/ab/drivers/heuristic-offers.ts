@@ -82,11 +82,18 @@ export function paramsOf(schema: Readonly<Json>): Param[] {
 export function paramsOfSignature(signature: string): Param[] | undefined {
   const inside = /\(([^()]*)\)/.exec(signature)?.[1];
   if (inside === undefined) return undefined;
-  return inside.split(",").flatMap((part): Param[] => {
+  const parts = inside
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "" && part !== "…" && part !== "...");
+  if (!parts.every((part) => /^[A-Za-z_][\w.-]*\??(\s*:.*)?$/.test(part))) return undefined;
+  return parts.flatMap((part): Param[] => {
     const [, name, optional, type = ""] = /^\s*([A-Za-z_][\w.-]*)(\?)?\s*(?::\s*(.+?))?\s*$/.exec(part) ?? [];
     if (name === undefined) return [];
     const known = TYPES.find((one) => one === type.replace(/\[\]$/, "")) ?? "string";
-    const values = type.includes("|") ? { values: type.split("|").map((value) => value.trim().replace(/^["']|["']$/g, "")) } : {};
+    const values = type.includes("|")
+      ? { values: type.split("|").flatMap((value) => (value.trim() === "…" ? [] : value.trim().replace(/^["']|["']$/g, ""))) }
+      : {};
     return [{ name, type: type.endsWith("[]") ? "array" : known, required: optional === undefined, about: "", ...values }];
   });
 }
@@ -164,28 +171,42 @@ function rowsOfJson(json: unknown): Row[] {
   return found.length > 0 ? found : single.length > 0 ? single : names;
 }
 
-/** `name(params) – text`, `- **name**: text`, `name – text`. */
+/** `name(params) – text`, `name: other_name(params)`, `- **name**: text`, `name – text`. */
+function rowOfLine(line: string): Row[] {
+  const [, first, rest = ""] = /^[\s>*#-]*(?:\d+[.)]\s+)?[*`]*([A-Za-z][\w.:/-]*\w)[*`]*\s*(.*)$/.exec(line) ?? [];
+  if (first === undefined) return [];
+  const [, second, after] = /^[:–—-]\s*([A-Za-z][\w.:/-]*\w)(\(.*)$/.exec(rest) ?? [];
+  const [, signature, about = ""] = /^(\([^()]*\))?\s*(?:[:–—-]+\s*(.*))?$/.exec(after ?? rest) ?? [];
+  const params = signature === undefined ? undefined : paramsOfSignature(signature);
+  const text = params ? about : rest;
+  if (params === undefined && !/^[:–—(-]/.test(rest) && rest !== "") return [];
+  const effect = /^(read|write|destructive)\b/.exec(about)?.[1] as Row["effect"];
+  return [
+    {
+      names: second === undefined ? [first] : [first, second],
+      title: "",
+      about: text,
+      ...(params ? { params } : {}),
+      ...(effect ? { effect } : {}),
+    },
+  ];
+}
+
+/** Where lines show how things are called, the others are headings and remarks. */
 function rowsOfText(text: string): Row[] {
-  return text.split("\n").flatMap((line): Row[] => {
-    const [, name, signature, about = ""] =
-      /^[\s>*#\d.-]*[*`]*([A-Za-z][\w.:/-]+)[*`]*\s*(\([^()]*\))?\s*(?:[–—:-]+\s*(.*))?$/.exec(line.trim()) ?? [];
-    if (name === undefined || (signature === undefined && about === "" && /[.:]$/.test(name))) return [];
-    const params = signature?.includes("(") ? paramsOfSignature(signature) : undefined;
-    const effect = /^(read|write|destructive)\b/.exec(about)?.[1] as Offer["effect"];
-    return [{ names: [name], title: "", about, ...(params ? { params } : {}), ...(effect ? { effect } : {}) }];
-  });
+  const rows = text.split("\n").flatMap(rowOfLine);
+  const shown = rows.filter(({ params }) => params !== undefined);
+  return shown.length > 0 ? shown : rows;
 }
 
-/** What an answer names, from its JSON or from JSON in its text; what that leaves out, from the lines of its text. */
-export function rowsOf(text: string, json: Readonly<Json> | undefined): Row[] {
-  const rows = rowsOfJson(jsonOf(text, json));
-  const lines = rowsOfText(text);
-  if (rows.length === 0) return lines;
-  return rows.map((row) => ({ ...lines.find(({ names }) => names.some((name) => row.names.includes(name))), ...row }));
+/** What an answer names: from JSON, else from the lines of its text. */
+export function rowsOf(text: string): Row[] {
+  const json = jsonOf(text);
+  return json === undefined ? rowsOfText(text) : rowsOfJson(json);
 }
 
-export function jsonOf(text: string, json: Readonly<Json> | undefined): unknown {
-  if (json !== undefined) return json;
+/** A text as JSON; nothing where it is none. */
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

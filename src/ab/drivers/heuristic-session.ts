@@ -1,6 +1,6 @@
 import type { DriverContext, Host, ListedTool, Seen } from "../types.ts";
 import type { Intent } from "./heuristic-intents.ts";
-import { type Known, knownOf } from "./heuristic-memory.ts";
+import { type Known, knownOf, recordsOf } from "./heuristic-memory.ts";
 import { type Mention, mentionsOf, withoutValues } from "./heuristic-mentions.ts";
 import { type Call, jsonOf, type Offer, type Row } from "./heuristic-offers.ts";
 import { type Roles, rolesOf } from "./heuristic-roles.ts";
@@ -79,5 +79,5 @@ export function toScene(session: Session, intent: Intent, before?: string): Scen
 export function learn(session: Session, seen: Seen, offer: Offer): void {
   session.results.push(seen);
   if (seen.isError) return;
-  session.known = [...knownOf(jsonOf(seen.text, seen.json), `${offer.name} ${offer.title}`), ...session.known].slice(0, 600);
+  session.known = [...knownOf(jsonOf(seen.text) ?? recordsOf(seen.text), `${offer.name} ${offer.title}`), ...session.known].slice(0, 600);
 }

@@ -6,6 +6,8 @@ export interface Words {
   readonly error?: string;
   readonly scope?: string;
   readonly captcha?: boolean;
+  /** What must be given of several parameters: `at least one of title, labels`. */
+  readonly choice?: string;
 }
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -51,6 +53,23 @@ function grapeFields(text: string): Record<string, string> {
   return fields;
 }
 
+const CHOICE = /^([a-z_][a-z0-9_[\]., ]*?) are (missing, at least one|missing, exactly one|mutually exclusive)\b/i;
+const MOST_CHOICES = 8;
+
+/** `"title, labels are missing, at least one parameter must be provided"`: no single one of them is wrong. */
+function choiceIn(text: string): string | undefined {
+  const [, list = "", rule = ""] = CHOICE.exec(text) ?? [];
+  const names = list.split(/, ?/).filter((name) => name !== "");
+  if (names.length < 2) return undefined;
+  const few = names.length > MOST_CHOICES ? `${names.slice(0, MOST_CHOICES).join(", ")} …` : names.join(", ");
+  return `${rule.startsWith("missing") ? rule.replace("missing, ", "") : "only one"} of ${few}`;
+}
+
+function fromGrape(text: string): Pick<Words, "fields" | "choice"> {
+  const choice = choiceIn(text);
+  return choice === undefined ? { fields: grapeFields(text) } : { fields: {}, choice };
+}
+
 const string = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
 function fromMessage(message: unknown): Words | undefined {
@@ -67,7 +86,7 @@ function fromObject(body: Plain): Words {
     const scope = string(body.scope);
     return { text: about ?? error, fields: {}, error, ...(scope === undefined ? {} : { scope }) };
   }
-  const words = fromMessage(body.message) ?? (error === undefined ? undefined : { text: clip(error), fields: grapeFields(error) });
+  const words = fromMessage(body.message) ?? (error === undefined ? undefined : { text: clip(error), ...fromGrape(error) });
   const found = words ?? { text: clip(string(body.detail) ?? string(body.title) ?? flat(body.errors ?? body.error)), fields: {} };
   return body.needs_captcha_response === true ? { ...found, captcha: true } : found;
 }

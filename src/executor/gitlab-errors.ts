@@ -53,7 +53,8 @@ export function unauthenticated(target: Target, owner: Owner, words?: Words): Br
 
 const invalid: Shaper = (words, _target, _owner, { status }) => {
   const names = Object.keys(words.fields);
-  const which = names.length > 0 ? `Correct ${names.join(", ")} and call again` : "Correct what GitLab names and call again";
+  const one = words.choice === undefined ? undefined : `Give ${words.choice}, and call again`;
+  const which = one ?? (names.length > 0 ? `Correct ${names.join(", ")} and call again` : "Correct what GitLab names and call again");
   if (words.captcha)
     return {
       code: "unprocessable",

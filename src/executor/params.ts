@@ -203,6 +203,9 @@ interface Reserved {
   readonly confirm?: boolean;
 }
 
+/** Every paged list of REST: those that can go by keys count pages as well. GraphQL has cursors alone. */
+const hasNumberedPages = ({ http, paging }: Action) => http !== undefined && (paging === "offset" || paging === "keyset");
+
 function readReserved(action: Action, values: Map<string, unknown>, reading: Reading): Reserved {
   const found: Record<string, unknown> = {};
   for (const [name, shape] of Object.entries(WANTED)) {
@@ -213,8 +216,7 @@ function readReserved(action: Action, values: Map<string, unknown>, reading: Rea
     if (shape.type === "integer") checkRange(name, Number(value), reading);
     found[name] = name === "limit" ? Math.min(Number(value), 100) : value;
   }
-  if (Number(found.page ?? 1) > 1 && action.paging !== "offset")
-    reading.problems.add("page", "this list has no numbered pages; use cursor");
+  if (Number(found.page ?? 1) > 1 && !hasNumberedPages(action)) reading.problems.add("page", "this list has no numbered pages; use cursor");
   if (found.page !== undefined && found.cursor !== undefined) reading.problems.add("page", "cannot be given together with cursor");
   const { confirm, ...wanted } = found;
   return { wanted, ...(typeof confirm === "boolean" ? { confirm } : {}) };

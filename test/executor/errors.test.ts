@@ -47,6 +47,19 @@ describe("forms of error bodies", () => {
     expect([words.text, words.fields]).toEqual([text, fields]);
   });
 
+  it.each([
+    ["title, labels, weight are missing, at least one parameter must be provided", "Give at least one of title, labels, weight"],
+    ["name, new_name are missing, exactly one parameter must be provided", "Give exactly one of name, new_name"],
+    ["assignee_id, assignee_username are mutually exclusive", "Give only one of assignee_id, assignee_username"],
+    [
+      `${[..."abcdefghijk"].join(", ")} are missing, at least one parameter must be provided`,
+      "Give at least one of a, b, c, d, e, f, g, h …",
+    ],
+  ])("%s: no single one is called wrong", async (error, hint) => {
+    expect(toWords({ error }).fields).toEqual({});
+    expect((await create({ error }, 400)).hint).toBe(`Nothing was changed. ${hint}, and call again.`);
+  });
+
   it("tells OAuth errors and captchas", () => {
     expect(toWords({ error: "insufficient_scope", error_description: "needs more", scope: "api" })).toMatchObject({
       error: "insufficient_scope",

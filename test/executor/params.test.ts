@@ -131,11 +131,16 @@ describe("reserved arguments", () => {
   });
 
   it("refuse a page number where there are none, but for the first", async () => {
-    const row: Action = { ...action("branch.list"), paging: "keyset" };
-    expect((await normalizeParams(row, { project_id: "a/b", page: 1 }, base)).params).toEqual({ project_id: "a/b" });
-    await expect(normalizeParams(row, { project_id: "a/b", page: 2 }, base)).rejects.toMatchObject({
-      detail: { fields: { page: expect.stringContaining("cursor") } },
-    });
+    expect((await normal("work_item.list", { project_id: "a/b", page: 1 })).wanted.page).toBe(1);
+    expect((await refused("work_item.list", { project_id: "a/b", page: 2 })).detail.fields?.page).toContain("cursor");
+    expect((await refused("milestone.burndown_event_list", { project_id: "a/b", milestone_id: 1, page: 2 })).detail.fields?.page).toContain(
+      "cursor",
+    );
+  });
+
+  it("understand a page number on every paged list of REST, by keys or not", async () => {
+    for (const id of ["issue.list", "project.list", "branch.list", "job.list"])
+      expect((await normal(id, { page: 2 }, { project: "a/b" })).wanted.page, id).toBe(2);
   });
 
   it("are not parameters where there is no list", async () => {

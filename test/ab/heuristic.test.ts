@@ -135,6 +135,17 @@ describe("one request, whatever the server offers", () => {
     expect(answers).toHaveLength(1);
   });
 
+  it("asks only once for what is not shown", async () => {
+    const { host } = dispatcherServer();
+    const { host: deaf, calls } = fakeHost(
+      () => host.tools,
+      (name) => seen(name === "show_action" ? "not known" : "done", name === "show_action"),
+    );
+    await run(deaf, review);
+    const shown = calls.filter(({ name }) => name === "show_action").map(({ args: { action } }) => action);
+    expect(shown.length).toBe(new Set(shown).size);
+  });
+
   it("dispatches", async () => {
     const { host, calls } = dispatcherServer();
     await run(host, review);

@@ -124,7 +124,7 @@ function likelyGroups(session: Session, groups: readonly Row[], { query }: Scene
 
 /** The rows that a group is said to hold, before anything is opened. */
 async function peek(session: Session, part: Part | undefined, group: string): Promise<readonly Row[]> {
-  if (!part?.key.required) return [];
+  if (!part) return [];
   const seen = await session.send({ tool: part.tool.name, args: { [part.key.name]: group } });
   return seen.isError ? [] : rowsOf(seen.text);
 }
@@ -135,7 +135,11 @@ const asOffer = (row: Row): Offer => ({ ...row, name: row.names.join(" "), toCal
 async function open(session: Session, scene: Scene, roles: Roles, group: string): Promise<Offer[]> {
   session.opened.add(group);
   const opener = roles.openers[0];
-  const rows = await peek(session, roles.showers[0], group);
+  const rows = await peek(
+    session,
+    roles.showers.find(({ group: ofGroup }) => ofGroup),
+    group,
+  );
   const best = choose(rows.map(asOffer), scene, session.seed).slice(0, 3);
   if (rows.length > 0 && best.length === 0) return [];
   if (!opener) return keep(rows, session);
@@ -190,8 +194,9 @@ function whole(part: Part): Record<string, string> {
 export async function withParams(session: Session, offer: Offer): Promise<Offer> {
   if (offer.params !== undefined) return offer;
   const { showers, dispatchers } = rolesNow(session);
-  const part = showers[0];
-  if (!part) return offer;
+  const part = showers.find(({ group, names }) => !group || names);
+  if (!part || session.shown.has(offer.name)) return offer;
+  session.shown.add(offer.name);
   const holder = dispatchers.find(({ key }) => key.values?.includes(offer.name));
   const names = part.names ? { [part.names.name]: [offer.name] } : {};
   const key = holder && part.names ? holder.tool.name : offer.name;

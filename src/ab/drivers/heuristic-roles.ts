@@ -9,6 +9,8 @@ export interface Part {
   readonly key: Param;
   /** A list of names within the group. */
   readonly names?: Param;
+  /** The key names a group, not a tool. */
+  readonly group?: boolean;
   /** The arguments of a named action. */
   readonly params?: Param;
   readonly others: readonly Param[];
@@ -102,7 +104,7 @@ function asShower(look: Look): Part | undefined {
     (param) => param.required && isText(param) && meet(bag(param.name, param.about), new Set([...TOOLS, "name"])),
   );
   const names = key && namesOf(look, key);
-  return key && part(look, key, names ? { names } : {});
+  return key && part(look, key, { group: meet(bag(key.name), GROUP), ...(names ? { names } : {}) });
 }
 
 /** Lists the groups: wants nothing, and speaks of groups of tools. */

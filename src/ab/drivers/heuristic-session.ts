@@ -24,6 +24,8 @@ export interface Session {
   readonly learned: Map<string, Offer>;
   groups?: readonly Row[];
   readonly opened: Set<string>;
+  /** Offers whose parameters were asked for already. */
+  readonly shown: Set<string>;
   /** Requests that were searched for already. */
   readonly searched: Set<string>;
   send(call: Call): Promise<Seen>;
@@ -40,6 +42,7 @@ export function openSession(prompt: string, host: Host, context: DriverContext):
     results: [],
     learned: new Map(),
     opened: new Set(),
+    shown: new Set(),
     searched: new Set(),
     async send({ tool, args }) {
       context.signal.throwIfAborted();

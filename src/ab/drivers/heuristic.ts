@@ -36,11 +36,12 @@ type Suits = (choice: Choice) => boolean;
 
 /** The best of what is at hand, or of what a look around finds where that is not like the request. */
 async function find(session: Session, scene: Scene, suits: Suits = () => true): Promise<Choice | undefined> {
-  const hand = await best(session, scene, () => offersNow(session), false, suits);
+  const atHand = () => best(session, scene, () => offersNow(session), false, suits);
+  const hand = await atHand();
   if (hand && hand.cover >= ENOUGH && hand.filled.missing.length === 0) return hand;
   const { offers, ranked } = await discover(session, scene);
   const now = () => offers.map((offer) => session.learned.get(offer.name) ?? offer);
-  return (offers.length > 0 ? await best(session, scene, now, ranked, suits) : undefined) ?? hand;
+  return (offers.length > 0 ? await best(session, scene, now, ranked, suits) : undefined) ?? (await atHand());
 }
 
 const wantsSame = ({ offer }: Choice, param: Param): boolean =>

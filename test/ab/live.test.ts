@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { liveReport } from "../../src/ab/live.ts";
 import { toLiveReport } from "../../src/ab/live-model.ts";
 import { createBridge } from "../../src/app.ts";
+import { abReport } from "../../src/cli/ab-report.ts";
 import { openBridge } from "../../src/cli/open-bridge.ts";
 import { toHttpSettings } from "../../src/config/http-check.ts";
 import { loadSettings } from "../../src/config/load.ts";
@@ -361,6 +362,18 @@ describe("the summary", () => {
       "1 torn lines",
     ])
       expect(page).toContain(part);
+  });
+
+  it("is printed by ab report --live", () => {
+    const printed: string[] = [];
+    const spy = vi.spyOn(console, "log").mockImplementation((line: string) => void printed.push(line));
+    const host = { argv: [], env: {}, cwd: home, exit: () => undefined as never, home, node: "", script: "", colour: false };
+    write("cli.jsonl", text(LINES));
+    abReport(["--live", "cli.jsonl", "--base", "dynamic"], host);
+    spy.mockRestore();
+    expect(printed.join("\n")).toContain("## Each style less dynamic");
+    expect(() => abReport(["--live"], host)).toThrow(/ab report --live FILE/);
+    expect(() => abReport(["--live", "cli.jsonl", "--bas=x"], host)).toThrow(/nearest is --base/);
   });
 
   it("is a page too, which loads nothing and shows what others wrote as text", () => {

@@ -7,6 +7,8 @@ export interface StubAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
+  /** Never answers. */
+  readonly hang?: true;
 }
 
 export interface StubRequest {
@@ -23,7 +25,8 @@ export async function startStub(answers: readonly StubAnswer[]) {
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       requests.push({ path: request.url ?? "", headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString()) });
-      const { status = 200, headers = {}, body } = answers[requests.length - 1] ?? { status: 418, body: "no answer left" };
+      const { status = 200, headers = {}, body, hang } = answers[requests.length - 1] ?? { status: 418, body: "no answer left" };
+      if (hang) return;
       response.writeHead(status, { "content-type": "application/json", ...headers });
       response.end(typeof body === "string" ? body : JSON.stringify(body));
     });
@@ -32,7 +35,11 @@ export async function startStub(answers: readonly StubAnswer[]) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    close: () => new Promise<void>((done) => server.close(() => done())),
+    close: () =>
+      new Promise<void>((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
   };
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { createModel, type ModelOptions, SYSTEM } from "../../src/ab/drivers/model.ts";
 import { isBudgetReached } from "../../src/ab/drivers/model-budget.ts";
+import { openAi as openAiApi } from "../../src/ab/drivers/model-openai.ts";
 import { MODEL_FLAGS, type ModelFlags, modelOptions } from "../../src/ab/drivers/model-options.ts";
 import { toWait } from "../../src/ab/drivers/model-send.ts";
 import { cost, priceOf, toPrices } from "../../src/ab/prices.ts";
@@ -129,6 +130,12 @@ describe("a conversation over chat completions", () => {
     expect(requests.map(({ body }) => (body.tools as unknown[]).length)).toEqual([1, 2]);
   });
 
+  it("names the limit as OpenAI's own models want it, and as other servers do", () => {
+    const request = { model: "m", system: "", tools: [], entries: [], maxOutput: 9, seed: 1 };
+    expect(openAiApi.body({ ...request, url: "https://api.openai.com/v1" })).toMatchObject({ max_completion_tokens: 9 });
+    expect(openAiApi.body({ ...request, url: "http://127.0.0.1:1/v1" })).toMatchObject({ max_tokens: 9 });
+  });
+
   it("refuses names that the APIs refuse before anything is sent", async () => {
     const { driver, requests } = await setUp([]);
     const { host } = fakeHost(
@@ -235,6 +242,13 @@ describe("trouble at the API", () => {
     stub = undefined;
     expect(await failure(empty.driver.run(taskFor("x"), empty.host, contextFor()))).toMatchObject({ code: "upstream_unavailable" });
     expect(pauses).toHaveLength(2);
+  });
+
+  it("gives up a request that is not answered, once, and counts it as spent", async () => {
+    const { driver, host, requests } = await setUp([{ hang: true, body: "" }, openAi("Never.")], { timeout: 20, budget: { tokens: 600 } });
+    expect(await failure(driver.run(taskFor("x"), host, contextFor()))).toMatchObject({ code: "timeout" });
+    expect(isBudgetReached(await failure(driver.run(taskFor("x"), host, contextFor())))).toBe(true);
+    expect(requests.length).toBeLessThanOrEqual(1);
   });
 
   it("stops when the run is given up", async () => {

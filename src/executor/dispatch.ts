@@ -4,7 +4,7 @@ import { toSignature } from "../catalog/schema.ts";
 import type { Action, Call, CallContext, Facts, Outcome, Question } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { effectOfCall, isRaw } from "../policy/call-effects.ts";
-import { namesToken } from "../policy/own-token.ts";
+import { digestOf, namesToken } from "../policy/own-token.ts";
 import type { Policy, Verdict } from "../policy/policy.ts";
 import { judgeRaw, rawVerdict } from "../policy/raw.ts";
 import type { WriteLimit } from "../policy/write-limit.ts";
@@ -74,13 +74,15 @@ async function judge(parts: RoadParts, action: Action, params: Call["params"], c
   return verdict;
 }
 
+/** Who calls: the user where known, else whoever has this token. */
+const callerOf = ({ principal: { user, instance }, credential }: CallContext): string =>
+  `${instance} ${user?.id ?? digestOf(credential?.value ?? "")}`;
+
 /** Digest of action, params and caller: what an answer to a question is good for. */
-export function bindingOf(action: Action, params: unknown, context: CallContext): string {
-  const { instance, user } = context.principal;
-  return createHash("sha256")
-    .update(JSON.stringify([action.id, params, instance, user?.id ?? null]))
+export const bindingOf = (action: Action, params: unknown, context: CallContext): string =>
+  createHash("sha256")
+    .update(JSON.stringify([action.id, params, callerOf(context)]))
     .digest("base64url");
-}
 
 const clip = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
 
@@ -123,15 +125,6 @@ function stopIfCancelled(signal: AbortSignal): void {
 }
 
 const BLIND: Look = { project: async () => undefined, group: async () => undefined };
-
-/** Whose writes are counted together. */
-const writerOf = ({ principal, credential }: CallContext): string =>
-  `${principal.instance} ${
-    principal.user?.id ??
-    createHash("sha256")
-      .update(credential?.value ?? "")
-      .digest("base64url")
-  }`;
 
 interface Going {
   readonly action: Action;
@@ -180,8 +173,8 @@ async function makeReady(parts: RoadParts, { action, request, context, scope, ag
 /** Counts a write that goes out. A composite that has begun is let finish: what it sends counts, and is not stopped half-way. */
 function countWrite(parts: RoadParts, { action, effect, context }: AuditedRun, request: RoadRequest): void {
   if (!parts.writes || effect === "read") return;
-  if (!request.part) parts.writes.check(writerOf(context), parts.policy.settings.maxWrites);
-  if (action.composite === undefined || action.toolset === "raw") parts.writes.count(writerOf(context));
+  if (!request.part) parts.writes.check(callerOf(context), parts.policy.settings.maxWrites);
+  if (action.composite === undefined || action.toolset === "raw") parts.writes.count(callerOf(context));
 }
 
 /** Says of one thing which call it came from. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import type { Facts } from "../../src/catalog/types.ts";
+import type { CallContext, Facts } from "../../src/catalog/types.ts";
 import { AUDIT_SCHEMA, type AuditLine } from "../../src/executor/audit.ts";
 import { openAudit } from "../../src/executor/audit-file.ts";
 import { createLog } from "../../src/log.ts";
@@ -22,8 +22,10 @@ async function open(identity: "name" | "hash", ...flags: string[]) {
   const audit = { identity, session: "s-1", write: (line: AuditLine) => void lines.push(line) };
   road = await openRoad({ flags, audit, facts: () => FACTS });
   const running = road;
-  const run = async (name: string, params: Json) => await running.run(name, params).catch((error: unknown) => error);
-  return { lines, run, sandbox: running.sandbox };
+  const ask = async (name: string, params: Json, more: Partial<CallContext> = {}) =>
+    await running.run(name, params, undefined, more).catch((error: unknown) => error);
+  const run = (name: string, params: Json) => ask(name, params);
+  return { lines, run, ask, sandbox: running.sandbox };
 }
 
 const CREATE = { project_id: "acme/webshop", title: "A title that no audit may hold", description: "nor this text" };
@@ -65,6 +67,47 @@ describe("the audit", () => {
       ["issue.get", "permitted", true],
       ["batch.run", "permitted", undefined],
     ]);
+  });
+
+  it("tells who was asked, what could not be carried out, and what an argument makes of a call", async () => {
+    const { lines, ask } = await open("name", "--allow-raw");
+    const branch = { project_id: "acme/webshop", branch: "no-such" };
+    await ask("branch.delete", branch, { canAsk: true });
+    await ask("branch.delete", { ...branch, confirm: true });
+    await ask("commit.create", {
+      project_id: "acme/webshop",
+      branch: "tidy",
+      start_branch: "main",
+      commit_message: "x",
+      actions: [{ action: "delete", file_path: "README.md" }],
+      confirm: true,
+    });
+    await ask("gitlab.rest", { method: "GET", path: "/projects/101" }, { client: "inspector\u0007 1" });
+    expect(lines.map(({ action, effect, verdict, rule, status }) => [action, effect, verdict, rule, status])).toEqual([
+      ["branch.delete", "destructive", "asked", "confirm", "ok"],
+      ["branch.delete", "destructive", "failed", undefined, 404],
+      ["commit.create", "destructive", "permitted", undefined, 201],
+      ["gitlab.rest", "read", "permitted", undefined, 200],
+    ]);
+    expect(lines[1]?.request_id).toMatch(/\S{8,}/);
+    expect(lines[3]?.client).toBe("inspector  1");
+  });
+
+  it("every field of the published schema is told by some run, and nothing beside", async () => {
+    const seen = new Set<string>();
+    const note = (lines: readonly AuditLine[]) => {
+      for (const line of lines) for (const key of Object.keys(line)) seen.add(key);
+    };
+    for (const identity of ["name", "hash"] as const) {
+      const { lines, ask } = await open(identity, "--exclude-tools=branch.delete");
+      await ask("issue.get", { project_id: 101, issue_iid: 1 }, { client: "inspector" });
+      await ask("branch.delete", { project_id: 101, branch: "x" });
+      await ask("batch.run", { calls: [{ action: "issue.get", params: { project_id: 101, issue_iid: 1 } }] });
+      note(lines);
+      await road?.close();
+    }
+    expect([...seen].toSorted()).toEqual(Object.keys(AUDIT_SCHEMA.properties).toSorted());
+    road = undefined;
   });
 
   it("can know the user by a hash alone, the same one each time", async () => {

@@ -1,5 +1,5 @@
 import type { InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createAsker } from "../../src/surface/ask.ts";
 
 /** The request with which a client brings the person's answer. */
@@ -43,6 +43,21 @@ describe("questions to the person", () => {
     await expect(answering(asker, asked, "accept", true, `${state}x`)).rejects.toThrow();
     await expect(answering(asker, asked, "accept", true, "nonsense")).rejects.toThrow();
     await expect(answering(createAsker(), asked, "accept", true)).rejects.toThrow();
+  });
+
+  it("an answer that comes too late is none", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const asker = createAsker();
+      const asked = await asker.ask({ message: "Delete?", binding: "b1" });
+      vi.setSystemTime(Date.now() + 599_000);
+      expect(asker.answerIn(await answering(asker, asked, "accept", true))).toEqual({ accepted: true, binding: "b1" });
+      const again = await asker.ask({ message: "Delete?", binding: "b1" });
+      vi.setSystemTime(Date.now() + 601_000);
+      await expect(answering(asker, again, "accept", true)).rejects.toThrow();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("an answer without a state of ours is no answer", () => {

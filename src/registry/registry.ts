@@ -20,7 +20,7 @@ export interface Registry {
   toolset(name: string): Toolset | undefined;
   /** By tool name. */
   tool(name: string): Action | undefined;
-  /** By id, tool name, alias or another server's name; a canonical id wins. @throws BridgeError unknown_action | ambiguous_alias */
+  /** By id, tool name, alias or another server's name; a canonical id wins. @throws BridgeError unknown_action | ambiguous_alias | upstream_unavailable */
   resolve(name: string): Action;
   /** Whether a source that was not read yet may bring the name. */
   mayHold(name: string): boolean;
@@ -98,6 +98,22 @@ function resolveIn(view: View, name: string): Action {
   );
 }
 
+/** Where a source that would have the name is away, that is why it is not there. @throws BridgeError */
+function lookUp(view: View, sources: readonly Source[], name: string): Action {
+  try {
+    return resolveIn(view, name);
+  } catch (error) {
+    const away = sources.find((source) => fold(name).startsWith(`${source.name}.`));
+    const note = away?.toolsets().find((row) => row.note !== undefined)?.note;
+    if (note === undefined) throw error;
+    throw new BridgeError(
+      "upstream_unavailable",
+      `"${name}" cannot run: ${note}.`,
+      "Nothing was sent. Tell the user, or go on without it.",
+    );
+  }
+}
+
 /** Sources are few and fixed; what they hold is read on first use and again after `changed`. */
 export function createRegistry(sources: readonly Source[]): Registry {
   const events = new EventEmitter<{ changed: [] }>();
@@ -121,7 +137,7 @@ export function createRegistry(sources: readonly Source[]): Registry {
     },
     toolset: (name) => findToolset(current(), name),
     tool: (name) => current().byTool.get(name),
-    resolve: (name) => resolveIn(current(), name),
+    resolve: (name) => lookUp(current(), sources, name),
     mayHold: (name) => sources.some((source) => source.mayHold?.(fold(name)) === true),
     requireToolset(name) {
       const found = findToolset(current(), name);

@@ -76,6 +76,8 @@ class Upstream implements UpstreamSource {
   #actions: readonly Action[] = [];
   #tools: ReadonlyMap<string, UpstreamTool> = new Map();
   #note: string | undefined;
+  /** The failure that was logged last: what is tried again and again is told once. */
+  #warned = "";
   #tell: () => void = () => {};
   #tellOwn: (session: string) => void = () => {};
   readonly #own: OwnLists;
@@ -155,8 +157,6 @@ class Upstream implements UpstreamSource {
     return Object.fromEntries(pairs);
   }
 
-  // Reading the tools
-
   async load(context: CallContext | undefined): Promise<void> {
     await this.#loadCommon(context);
     // What depends on who asks is asked by each; nobody sees what another may see.
@@ -200,13 +200,15 @@ class Upstream implements UpstreamSource {
         const { tools, left } = await this.#readTools(live);
         for (const one of left.slice(0, 20)) log.warn(`upstream ${this.name}: left out: ${one}`);
         if (this.#actions.length === 0) await this.#options.turn();
+        this.#warned = "";
         this.#publish(tools, undefined);
         this.#watchOver(live);
       });
     } catch (error) {
       if (this.#ended) return;
       const text = error instanceof BridgeError ? error.message : log.mask(sayFailure(error));
-      log.warn(`upstream ${this.name}: ${text}`);
+      if (text !== this.#warned) log.warn(`upstream ${this.name}: ${text}`);
+      this.#warned = text;
       // Where callers bring the credential, the next one's may be better.
       if (this.#needsCaller()) this.#first = undefined;
       this.#down(this.#catalog.lastFailure || text);
@@ -275,8 +277,6 @@ class Upstream implements UpstreamSource {
     this.#redial = setTimeout(() => void this.load(undefined), Math.min(LONGEST_REDIAL, Math.max(100, this.#catalog.due)));
     this.#redial.unref();
   }
-
-  // Calls
 
   #slotFor(context: CallContext): Slot {
     const { config, single } = this.#options;

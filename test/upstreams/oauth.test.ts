@@ -107,6 +107,8 @@ describe("signing in", () => {
     const client = await openBehind(place).connect();
     const before = await client.call("list_available_toolsets");
     expect(before.text).toContain(`gitlab-toolset-bridge sign-in --url=${place.instance}`);
+    expect((await run(client)).json).toMatchObject({ code: "upstream_unavailable", message: expect.stringContaining("sign-in --url=") });
+    expect(chain?.lines.filter((line) => line.includes("sign-in"))).toHaveLength(1);
     expect(await place.server.log()).toEqual([]);
 
     const [address = ""] = await place.signIn();

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { DIST } from "../support/clients.ts";
+import { keepPrinted } from "../support/printed.ts";
 import { initialize, spawnWire, type Wire } from "../support/wire.ts";
 
 let wire: Wire | undefined;
@@ -112,6 +113,7 @@ describe("the audit of a running server", () => {
       await execute(running, "issue.note_create", NOTE);
       await execute(running, "job.retry", { project_id: 101, job_id: 1 });
       const text = where === "stderr" ? running.stderr() : readFileSync(file, "utf8");
+      keepPrinted(text);
       const lines = text
         .trim()
         .split("\n")

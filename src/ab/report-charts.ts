@@ -137,11 +137,21 @@ const below = (x: number, { height }: Size, label: string) =>
 const axisTitle = ({ width, height }: Size, text: string) =>
   `<text x="${(MARGIN.left + width - MARGIN.right) / 2}" y="${height - 6}" text-anchor="middle">${text}</text>`;
 
+/** From nothing to a little above the best: where every arm is weak, a scale up to everything would show nothing. */
+function shareTicks({ arms }: GroupReport): readonly number[] {
+  const most = Math.max(...arms.map(({ success }) => success.high));
+  const step = most <= 0.25 ? 0.05 : most <= 0.5 ? 0.1 : 0.25;
+  const count = Math.min(Math.ceil(most / step), Math.round(1 / step));
+  return Array.from({ length: count + 1 }, (_, index) => index * step);
+}
+
 /** Success against tokens, one point for each arm, with the intervals of both. */
 export function scatter(report: Report, group: GroupReport, id: string): string {
   const about = group.arms
     .map(({ arm, success, metrics }) => `${arm}: ${percent(success.value)}, ${number(metrics.prompt.value)} tokens`)
     .join("; ");
+  const shares = shareTicks(group);
+  const top = shares.at(-1) ?? 1;
   const draw = (size: Size): string => {
     const [left, right] = [MARGIN.left + RADIUS, size.width - MARGIN.right - RADIUS];
     const x = tokenScale(
@@ -149,13 +159,13 @@ export function scatter(report: Report, group: GroupReport, id: string): string 
       left,
       right,
     );
-    const y = (share: number) => size.height - MARGIN.bottom - (size.height - MARGIN.top - MARGIN.bottom) * share;
+    const y = (share: number) => size.height - MARGIN.bottom - ((size.height - MARGIN.top - MARGIN.bottom) * share) / top;
     const whiskers = group.arms.map(({ arm, success, metrics: { prompt } }) => {
       const [cx, cy] = [round(x.at(prompt.value)), round(y(success.value))];
       return `<g class="${colourOf(report, arm)}"><line class="whisker" x1="${cx}" x2="${cx}" y1="${round(y(success.low))}" y2="${round(y(success.high))}"/><line class="whisker" x1="${round(x.at(prompt.low))}" x2="${round(x.at(prompt.high))}" y1="${cy}" y2="${cy}"/></g>`;
     });
     const marks = group.arms.map(({ arm, success, metrics }) => ({ arm, point: { x: x.at(metrics.prompt.value), y: y(success.value) } }));
-    const grid = [0, 0.25, 0.5, 0.75, 1].map((share) => across(y(share), size, percent(share))).join("");
+    const grid = shares.map((share) => across(y(share), size, percent(share))).join("");
     const ticks = x.ticks.map((tick) => below(x.at(tick), size, short(tick))).join("");
     return svg(
       id,

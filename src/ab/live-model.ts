@@ -155,57 +155,72 @@ function baseOf(styles: readonly string[], asked: string | undefined): string {
   );
 }
 
+/** What each user of a style did; in the order of their hashes, so that the draw does not hang on the order of lines. */
+function peopleOf(lines: readonly TrialLine[]): readonly Person[] {
+  const byUser = [...grouped(lines, ({ user }) => user ?? "")].sort(([a], [b]) => (a < b ? -1 : 1));
+  return byUser.map(([, own]) => toPerson(own));
+}
+
+interface Followed {
+  readonly style: string;
+  readonly lines: readonly TrialLine[];
+  readonly people: readonly Person[];
+}
+
+function toArm({ style, lines, people }: Followed, expected: number | undefined, base: Followed | undefined, drawing: Drawing): LiveArm {
+  const count = (of: (line: TrialLine) => boolean) => lines.filter(of).length;
+  return {
+    style,
+    users: people.length,
+    ...(expected === undefined ? {} : { expected }),
+    assignments: count(({ kind }) => kind === "assignment"),
+    lists: count(({ kind }) => kind === "list"),
+    calls: count(({ kind }) => kind === "call"),
+    discovery_calls: count(({ discovery }) => discovery === true),
+    errors: count(({ end }) => end === "error"),
+    measures: measuresOf(people, drawing),
+    ...(base && base.style !== style ? { differences: differencesOf(people, base.people, drawing) } : {}),
+  };
+}
+
+function excludedIn(lines: readonly TrialLine[]): LiveReport["excluded"] {
+  const byReason = grouped(
+    lines.filter(({ kind }) => kind === "excluded"),
+    ({ reason }) => reason ?? "",
+  );
+  return Object.fromEntries([...byReason].map(([reason, own]) => [reason, own.length]));
+}
+
 /** Sums up the lines of one or several servers. The same lines, base, seed and rounds give the same report. */
 export function toLiveReport(lines: readonly TrialLine[], files: readonly string[], torn: number, options: LiveOptions = {}): LiveReport {
   const { seed = 1, rounds = 1_000 } = options;
   const followed = lines.filter(({ kind, user }) => kind !== "excluded" && user !== undefined);
   const byStyle = grouped(followed, ({ style }) => style);
-  const styles = STYLES.filter((style) => byStyle.has(style));
-  const people = new Map<string, readonly Person[]>(
-    styles.map((style) => {
-      const own = grouped(byStyle.get(style) ?? [], ({ user }) => user ?? "");
-      return [style, [...own].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, of]) => toPerson(of))] as const;
-    }),
+  const arms = STYLES.flatMap((style): Followed[] => {
+    const own = byStyle.get(style);
+    return own ? [{ style, lines: own, people: peopleOf(own) }] : [];
+  });
+  const base = baseOf(
+    arms.map(({ style }) => style),
+    options.base,
   );
   const shares = [...new Set(followed.flatMap((line) => line.shares ?? []))].sort();
   const weights = shares.length === 1 ? weightsIn(shares[0] ?? "") : undefined;
-  const users = new Set(followed.map(({ user }) => user));
-  const base = baseOf(styles, options.base);
-  const count = (style: string, of: (line: TrialLine) => boolean) => (byStyle.get(style) ?? []).filter(of).length;
+  const users = new Set(followed.map(({ user }) => user)).size;
+  const expected = (style: string) => {
+    const weight = weights?.get(style);
+    return weight === undefined ? undefined : weight * users;
+  };
   const times = lines.map(({ time }) => time).sort();
+  const baseArm = arms.find(({ style }) => style === base);
   return {
     files,
     lines: lines.length,
     torn,
     ...(times.length > 0 ? { from: times[0] ?? "", to: times.at(-1) ?? "" } : {}),
-    shares,
-    base,
-    seed,
-    rounds,
-    moved: [...people.values()].reduce((sum, own) => sum + own.length, 0) - users.size,
-    excluded: Object.fromEntries(
-      [
-        ...grouped(
-          lines.filter(({ kind }) => kind === "excluded"),
-          ({ reason }) => reason ?? "",
-        ),
-      ].map(([reason, own]) => [reason, own.length]),
-    ),
-    arms: styles.map((style): LiveArm => {
-      const own = people.get(style) ?? [];
-      const weight = weights?.get(style);
-      return {
-        style,
-        users: own.length,
-        ...(weight === undefined ? {} : { expected: weight * users.size }),
-        assignments: count(style, ({ kind }) => kind === "assignment"),
-        lists: count(style, ({ kind }) => kind === "list"),
-        calls: count(style, ({ kind }) => kind === "call"),
-        discovery_calls: count(style, ({ discovery }) => discovery === true),
-        errors: count(style, ({ end }) => end === "error"),
-        measures: measuresOf(own, { seed, rounds }),
-        ...(style === base ? {} : { differences: differencesOf(own, people.get(base) ?? [], { seed, rounds }) }),
-      };
-    }),
+    ...{ shares, base, seed, rounds },
+    moved: arms.reduce((sum, { people }) => sum + people.length, 0) - users,
+    excluded: excludedIn(lines),
+    arms: arms.map((arm) => toArm(arm, expected(arm.style), baseArm, { seed, rounds })),
   };
 }

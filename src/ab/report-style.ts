@@ -117,6 +117,6 @@ footer{max-width:1200px;margin:64px auto 32px;padding:0 16px}
 .hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .wide{display:none}
 @media (min-width:600px){.wide{display:revert}.narrow{display:none}}
-@media (max-width:599px){.pinned tbody th{white-space:normal;max-width:42vw}th.wide,td.wide{display:none}th,td{padding:8px 10px}}
+@media (max-width:599px){.pinned tbody th{white-space:normal;min-width:8rem;max-width:42vw}th.wide,td.wide{display:none}th,td{padding:8px 10px}}
 @media (min-width:600px){svg.wide{display:block}.tasks th:first-child{min-width:15rem}th.wide,td.wide{display:table-cell}}
 `.trim();

@@ -7,6 +7,7 @@ import { OPTIONS, type Settings } from "../../src/config/options.ts";
 import { createFinder } from "../../src/discovery/find.ts";
 import { BridgeError } from "../../src/errors.ts";
 import { createRoad } from "../../src/executor/dispatch.ts";
+import { isRaw } from "../../src/policy/call-effects.ts";
 import { type Limits, narrow, type Wishes } from "../../src/policy/narrow.ts";
 import { namesToken } from "../../src/policy/own-token.ts";
 import { createPolicy } from "../../src/policy/policy.ts";
@@ -17,6 +18,8 @@ import { createRegistry } from "../../src/registry/registry.ts";
 import { createSession } from "../../src/registry/session.ts";
 import type { Connection, Link } from "../../src/surface/connection.ts";
 import { listTools, namer } from "../../src/surface/list.ts";
+import { listPrompts, PROMPTS } from "../../src/surface/prompts.ts";
+import { listTemplates, TEMPLATES } from "../../src/surface/resources.ts";
 import { enableToolset } from "../../src/surface/tools/enable-toolset.ts";
 import { gitlabFindAction } from "../../src/surface/tools/gitlab-find-action.ts";
 import { minimal } from "../support/minimal.ts";
@@ -66,6 +69,10 @@ const settingsArbitrary: fc.Arbitrary<Limits> = fc
     admin: fc.boolean(),
     tier: fc.constantFrom(undefined, "free" as const, "premium" as const),
     confirm: fc.constantFrom("flag" as const, "human" as const, "off" as const),
+    revealSecrets: fc.constantFrom("never" as const, "file" as const, "result" as const),
+    maxWrites: fc.integer({ min: 1, max: 100 }),
+    allowRaw: fc.boolean(),
+    allowOwnToken: fc.boolean(),
     allowToolsets: some(fc.constantFrom(...toolsetNames)),
     allowTools: some(entry),
     excludeTools: some(entry),
@@ -158,6 +165,14 @@ describe("for any settings and facts", () => {
             json: { results: { id: string }[] };
           };
           for (const { id } of found.json.results) expect(permitted(connection.registry.resolve(id)), id).toBe(true);
+
+          const all = { ...connection, settings: { ...settings, capabilities: "full" as const } };
+          const prompts = new Set(listPrompts(all).map(({ name }) => name));
+          for (const { name, needs } of PROMPTS)
+            if (prompts.has(name)) for (const id of needs) expect(unknowing(connection.registry.resolve(id)), `${name} ${id}`).toBe(true);
+          const templates = new Set(listTemplates(all).map(({ uriTemplate }) => uriTemplate));
+          for (const { uriTemplate, reads } of TEMPLATES)
+            if (templates.has(uriTemplate)) for (const id of reads) expect(unknowing(connection.registry.resolve(id)), id).toBe(true);
         },
       ),
       { numRuns: 60 },
@@ -169,7 +184,8 @@ describe("for any settings and facts", () => {
       fc.asyncProperty(
         settingsArbitrary,
         factsArbitrary,
-        fc.constantFrom(...actions),
+        // Requests written by hand are judged by what is in them (test/policy/raw.test.ts).
+        fc.constantFrom(...actions.filter((action) => !isRaw(action))),
         fc.boolean(),
         async (settings, facts, action, confirm) => {
           const { source, ran, previewed } = recorder();
@@ -183,7 +199,11 @@ describe("for any settings and facts", () => {
           const verdict = policy.verdict(action, facts);
           const outcome = await road.run({ name: action.id, params: minimal(action), confirm }, context).catch((error: unknown) => error);
           if (outcome instanceof Error && !(outcome instanceof BridgeError)) throw outcome;
-          if (outcome instanceof BridgeError) expect(["not_permitted", "confirmation_required"], outcome.message).toContain(outcome.code);
+          if (outcome instanceof BridgeError) {
+            expect(["not_permitted", "confirmation_required"], outcome.message).toContain(outcome.code);
+            expect([...RULE_NAMES, "confirm"], outcome.message).toContain(outcome.detail.rule);
+            if (outcome.detail.setting !== undefined) expect(flags).toContain(outcome.detail.setting);
+          }
           const agreed = verdict.permitted && (!verdict.confirm || (settings.confirm === "flag" && confirm));
           // A scope judges the places of the call as well, and a token may be the one in use: both can only refuse.
           const rule = outcome instanceof BridgeError ? outcome.detail.rule : undefined;

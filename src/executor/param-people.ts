@@ -1,5 +1,5 @@
-import type { Action, Param } from "../catalog/types.ts";
-import { type Problems, toList } from "./param-values.ts";
+import type { Action, Param, Shape } from "../catalog/types.ts";
+import { fromJsonText, type Problems, toList } from "./param-values.ts";
 
 export interface Self {
   readonly id: number;
@@ -16,12 +16,30 @@ const USER_ID = /(^|_)(user|assignee|reviewer|author|approver|approved_by|owner)
 
 const isMe = (text: string) => /^@?me$/i.test(text.trim());
 
-const kindOf = (param: Param) => (param.type === "array" ? (param.items?.type ?? "string") : param.type);
+/** Where a value stands: its name, its shape, and whether GitLab reads it from a query or a body. */
+interface Spot {
+  readonly name: string;
+  readonly field: string;
+  readonly shape: Shape;
+  readonly place: Param["in"];
+  readonly graphql: boolean;
+}
 
-/** The text stands for a person: any name where a number is asked for, `me` and `@name` elsewhere. */
-function isPerson(item: unknown, numeric: boolean): item is string {
+/** Filters that take an id as text, since they also take these words. */
+const ID_FILTER = /^(assignee|reviewer)_id$/;
+const isFilterWord = (text: string) => /^(none|any)$/i.test(text.trim());
+
+/** Only an id fits. A path names people by username too, and so does a text in a query. */
+function takesIdsAlone({ name, shape, place }: Spot): boolean {
+  const kind = shape.type === "array" ? (shape.items?.type ?? "string") : shape.type;
+  return kind === "integer" || (kind === "string" && (place === "body" || ID_FILTER.test(name)));
+}
+
+/** The text stands for a person: any name where only an id fits, `me` and `@name` elsewhere. */
+function isPerson(item: unknown, spot: Spot): item is string {
   if (typeof item !== "string" || item.trim() === "") return false;
-  return numeric ? /^@?[a-z_][\w.-]*$/i.test(item.trim()) : isMe(item) || /^@[\w.-]+$/.test(item.trim());
+  if (!takesIdsAlone(spot)) return isMe(item) || /^@[\w.-]+$/.test(item.trim());
+  return /^@?[a-z_][\w.-]*$/i.test(item.trim()) && !(ID_FILTER.test(spot.name) && isFilterWord(item));
 }
 
 async function selfOf(people: People): Promise<Self | undefined> {
@@ -46,13 +64,43 @@ async function toUsername(text: string, field: string, people: People, problems:
 
 type Turn = (text: string, field: string, people: People, problems: Problems) => Promise<number | string | undefined>;
 
-async function turn(value: unknown, field: string, param: Param, people: People, problems: Problems, how: Turn): Promise<unknown> {
-  const numeric = kindOf(param) === "integer";
-  const one = async (item: unknown) => (isPerson(item, numeric) ? await how(item, field, people, problems) : item);
-  if (param.type !== "array") return await one(value);
+async function turn(value: unknown, spot: Spot, people: People, problems: Problems, how: Turn): Promise<unknown> {
+  const { shape, field, place } = spot;
+  const one = async (item: unknown) => (isPerson(item, spot) ? await how(item, field, people, problems) : item);
+  const several = shape.type === "string" && place === "body" && typeof value === "string" && value.includes(",");
+  if (shape.type !== "array" && !several) return await one(value);
   const items: unknown[] = [];
-  for (const item of toList(value, param.items ?? { type: "string" })) items.push(await one(item));
-  return items;
+  for (const item of toList(value, shape.items ?? { type: "string" })) items.push(await one(item));
+  return several ? items.join(",") : items;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function howOf({ name, place, graphql }: Spot): Turn | undefined {
+  if (USER_ID.test(name)) return toId;
+  return /(^|_)usernames?$/.test(name) && (place === "query" || graphql) ? toUsername : undefined;
+}
+
+/** The value with its people resolved, also inside objects and lists of them. */
+async function resolveIn(value: unknown, spot: Spot, people: People, problems: Problems): Promise<unknown> {
+  const how = howOf(spot);
+  if (how) return await turn(value, spot, people, problems, how);
+  const { shape, field } = spot;
+  const given = holdsPeople(spot.name, shape) ? fromJsonText(value) : value;
+  if (shape.items && Array.isArray(given)) {
+    const items: unknown[] = [];
+    for (const [index, item] of given.entries())
+      items.push(await resolveIn(item, { ...spot, name: "", field: `${field}[${index}]`, shape: shape.items }, people, problems));
+    return items;
+  }
+  const shapes = (shape.items ?? shape).properties;
+  if (!shapes || !isObject(given)) return value;
+  const found: Record<string, unknown> = {};
+  for (const [name, inner] of Object.entries(given)) {
+    const own = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
+    found[name] = own ? await resolveIn(inner, { ...spot, name, field: `${field}.${name}`, shape: own }, people, problems) : inner;
+  }
+  return found;
 }
 
 /** `me`, `@me`, `@name` and usernames as user ids; `me` and `@name` in parameters that take usernames. */
@@ -60,14 +108,13 @@ export async function resolvePeople(action: Action, values: Map<string, unknown>
   for (const [name, value] of values) {
     const param = Object.hasOwn(action.params, name) ? action.params[name] : undefined;
     if (!param) continue;
-    const how = USER_ID.test(name)
-      ? toId
-      : /_usernames?$|^usernames?$/.test(name) && (param.in === "query" || action.graphql !== undefined)
-        ? toUsername
-        : undefined;
-    if (how) values.set(name, await turn(value, name, param, people, problems, how));
+    const spot: Spot = { name, field: name, shape: param, place: param.in, graphql: action.graphql !== undefined };
+    values.set(name, await resolveIn(value, spot, people, problems));
   }
 }
 
 /** The parameter may hold names of people, so that its value is read only after they are resolved. */
-export const holdsPeople = (name: string): boolean => USER_ID.test(name) || /(^|_)usernames?$/.test(name);
+export function holdsPeople(name: string, shape?: Shape): boolean {
+  if (USER_ID.test(name) || /(^|_)usernames?$/.test(name)) return true;
+  return Object.entries((shape?.items ?? shape)?.properties ?? {}).some(([inner, own]) => holdsPeople(inner, own));
+}

@@ -268,7 +268,7 @@ export async function normalizeParams(action: Action, raw: unknown, options: Nor
   fillTargets(action, values, addresses, options.instance, findings);
   fillProject(action, values, options);
   checkMissing(action, values, findings);
-  const named = (name: string) => holdsPeople(name) || holdsTitle(name);
+  const named = (name: string) => holdsPeople(name, action.params[name]) || holdsTitle(name);
   const plain = readValues(action, values, reading, (name) => !named(name));
   findings.refuse(action, options);
   await resolvePeople(action, values, options, findings);

@@ -60,6 +60,7 @@ function canonical(shape: Shape, name: string): fc.Arbitrary<unknown> {
     case "string":
       if (/(^|_)(after|before|since|until|on|at|date)$/.test(name) || shape.format)
         return fc.constantFrom("2026-01-02", "2025-12-31T10:00:00Z");
+      if (/^(assignee|reviewer|user)_id$/.test(name)) return fc.nat().map(String);
       return text;
     case "integer":
       return fc.integer({ min: 0, max: 1e9 });

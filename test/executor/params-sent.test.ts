@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { placeholders, routesOf } from "../../src/catalog/route.ts";
-import type { Action, Param, Route } from "../../src/catalog/types.ts";
+import type { Action, Param, Route, Shape } from "../../src/catalog/types.ts";
 import { isDate } from "../../src/executor/param-dates.ts";
 import { holdsPeople } from "../../src/executor/param-people.ts";
 import { isRaw } from "../../src/policy/call-effects.ts";
@@ -15,7 +15,11 @@ const SELF = { id: 7, username: "alice", name: "Alice" };
 
 const { run, sent, actions, policy } = recordingRoad(
   ["--confirm=off", "--allow-own-token", "--admin", "--reveal-secrets=result", "--max-writes-per-minute=10000"],
-  ({ method, url }) => Response.json(url.pathname.endsWith("/user") ? SELF : method === "GET" ? [] : { id: 1 }),
+  ({ method, url }) => {
+    if (url.pathname.endsWith("/user")) return Response.json(SELF);
+    if (method !== "GET") return Response.json({ id: 1 });
+    return Response.json(url.searchParams.get("username") === SELF.username ? [SELF] : []);
+  },
 );
 
 const rows = actions.filter((row) => row.composite === undefined && !isRaw(row) && policy.permits(row, {}));
@@ -46,9 +50,9 @@ function told({ method, url, body }: Sent): string {
   return `${method} ${url.pathname} ${query.join("&")} ${JSON.stringify(sorted(body))}`;
 }
 
-/** Who the caller is may be asked before. */
+/** Who the caller is, and who a name belongs to, may be asked before. */
 const isProbe = ({ url }: Sent, row: Action) =>
-  /\/api\/v4\/(user|metadata|personal_access_tokens\/self)$/.test(url.pathname) && !url.pathname.endsWith(mainRoute(row)[1]);
+  /\/api\/v4\/(user|users|metadata|personal_access_tokens\/self)$/.test(url.pathname) && !url.pathname.endsWith(mainRoute(row)[1]);
 
 async function leaving(row: Action, params: unknown): Promise<{ readonly requests: string; readonly error?: unknown }> {
   sent.length = 0;
@@ -102,12 +106,21 @@ const padded =
 
 const EMPTY: Readonly<Record<string, unknown>> = { string: "", array: [], object: {}, integer: "", number: "", boolean: "" };
 
-const asPerson = (value: unknown, name: string, row: Action, person: string): unknown => {
-  const { type, items } = paramOf(row, name);
-  if (!holdsPeople(name) || !/_ids?$/.test(name)) return value;
-  if (type === "integer") return person;
-  return type === "array" && items?.type === "integer" ? [person] : value;
-};
+/** The person in place of each number that is a user's id, also inside objects and lists. */
+function asPerson(value: unknown, name: string, shape: Shape, person: string): unknown {
+  const { type, items, properties = items?.properties } = shape;
+  const isId = holdsPeople(name) && /_ids?$/.test(name);
+  if (isId && type === "integer") return person;
+  if (isId && type === "array" && items?.type === "integer") return [person];
+  if (Array.isArray(value) && items) return value.map((item) => asPerson(item, "", items, person));
+  if (typeof value !== "object" || value === null || !properties) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, asPerson(inner, key, properties[key] as Shape, person)]));
+}
+
+const person =
+  (text: string): Form =>
+  (row, params) =>
+    turned(params, (value, name) => asPerson(value, name, paramOf(row, name), text));
 
 const renamed =
   (table: Readonly<Record<string, string>>): Form =>
@@ -151,8 +164,10 @@ const FORMS: Readonly<Record<string, Form>> = {
   "a path with slashes around": placed((path) => `/${path}/`),
   "an address": placed((path) => `${HOST}/${path}`),
   "an address for git": placed((path) => `git@gitlab.test:${path}.git`),
-  "me as an id": (row, params) => turned(params, (value, name) => asPerson(value, name, row, "me")),
-  "@me as an id": (row, params) => turned(params, (value, name) => asPerson(value, name, row, "@me")),
+  "me as an id": person("me"),
+  "@me as an id": person("@me"),
+  "a username as an id": person("alice"),
+  "@username as an id": person("@alice"),
   "short names of the place": renamed({ project_id: "project", group_id: "group", merge_request_iid: "mr_iid" }),
   "everything wrapped once more": (_row, params) => [params, { params }],
   "everything as JSON text": (_row, params) => [params, JSON.stringify(params)],

@@ -381,6 +381,29 @@ describe("people", () => {
     expect(await params("merge_request.list", { assignee_id: "me" })).toEqual({ assignee_id: "7" });
   });
 
+  it.each([
+    ["member.add", { project_id: "a/b", user_id: "bob", access_level: 30 }, { user_id: "12" }],
+    ["member.add", { project_id: "a/b", user_id: "bob, @alice,3", access_level: 30 }, { user_id: "12,7,3" }],
+    ["invitation.create", { project_id: "a/b", user_id: ["bob"], access_level: 30 }, { user_id: ["12"] }],
+    ["merge_request.list", { assignee_id: "bob", reviewer_id: "any" }, { assignee_id: "12", reviewer_id: "any" }],
+    ["merge_request.list", { not: { author_id: "me", assignee_id: "@bob" } }, { not: { author_id: 7, assignee_id: "12" } }],
+    ["issue.list", { not: '{"author_id":"bob"}' }, { not: { author_id: 12 } }],
+    [
+      "protected_branch.create",
+      { project_id: "a/b", name: "x", allowed_to_push: [{ user_id: "bob" }, { access_level: 40 }] },
+      { allowed_to_push: [{ user_id: 12 }, { access_level: 40 }] },
+    ],
+  ])("%s %j: ids also as texts, in objects and in lists of them", async (id, raw, meant) => {
+    expect(await params(id, raw)).toMatchObject(meant);
+  });
+
+  it("that nobody knows are named where they stand", async () => {
+    const raw = { project_id: "a/b", name: "x", allowed_to_push: [{ access_level: 40 }, { user_id: "carol" }] };
+    expect((await refused("protected_branch.create", raw)).detail.fields).toEqual({
+      "allowed_to_push[1].user_id": "no user is called carol; expected a user id",
+    });
+  });
+
   it("are usernames where usernames are asked for", async () => {
     expect(await params("merge_request.list", { author_username: "me" })).toEqual({ author_username: "alice" });
     expect(await params("merge_request.list", { author: "@bob" })).toEqual({ author_username: "bob" });

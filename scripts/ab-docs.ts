@@ -4,7 +4,8 @@ import { join, resolve } from "node:path";
 
 /**
  * Runs both drivers without a model over all tasks, under every arm of our own and under the most used other server, and puts the
- * harness's own report into docs/ab.md. `--minutes N` bounds the whole; `--resume` goes on with what stands in the folder.
+ * harness's own report into docs/ab.md. `--minutes N` bounds the whole; `--resume` goes on with what stands in the folder; `--report`
+ * runs nothing and reports on that.
  */
 
 const FOLDER = ".cache/ab";
@@ -12,8 +13,8 @@ const PEER = "@zereight/mcp-gitlab@2.1.64";
 const MAIN = resolve("dist/main.js");
 const [BEGIN, END] = ["<!-- results: npm run ab:docs -->", "<!-- end: results -->"];
 
-const flag = (name: string) => process.argv[process.argv.indexOf(name) + 1];
-const minutes = process.argv.includes("--minutes") ? Number(flag("--minutes")) : 90;
+const has = (name: string) => process.argv.includes(name);
+const minutes = has("--minutes") ? Number(process.argv[process.argv.indexOf("--minutes") + 1]) : 90;
 const end = Date.now() + minutes * 60_000;
 
 /** The other server as npm installs it; the network may need more than one try. */
@@ -43,9 +44,9 @@ const steps = (entry: string): readonly (readonly string[])[] => {
   const peers = [...peerArm("zereight", entry), ...peerArm("zereight-all", entry, ["GITLAB_TOOLSETS=all"])];
   return [
     ["--driver", "scripted,heuristic", "--arms", STYLES, ...peers],
+    ["--driver", "scripted,heuristic", "--arms", "bridge", "--repeats", "2"],
     ["--driver", "scripted,heuristic", "--arms", "bridge,toolsets,static", "--refresh", "next_turn,never"],
     ["--driver", "scripted", "--arms", "all"],
-    ["--driver", "scripted,heuristic", "--arms", "bridge,static", "--repeats", "2"],
   ];
 };
 
@@ -58,7 +59,7 @@ function run(args: readonly string[]): Promise<number> {
   return new Promise((done) => {
     child.once("exit", (code) => {
       clearTimeout(timer);
-      done(code ?? 1);
+      done(code ?? 130);
     });
   });
 }
@@ -73,21 +74,22 @@ const toSection = (report: string): string =>
       (_whole, table: string) => `<details><summary>By task: successes, and prompt tokens</summary>\n\n${table}\n</details>\n`,
     );
 
-async function main(): Promise<void> {
-  if (!process.argv.includes("--resume")) rmSync(join(FOLDER, "runs"), { recursive: true, force: true });
-  const entry = installPeer();
-  for (const args of steps(entry)) {
+async function runAll(): Promise<void> {
+  if (!has("--resume")) rmSync(join(FOLDER, "runs"), { recursive: true, force: true });
+  for (const args of steps(installPeer())) {
     const code = await run(args);
     if (code !== 0 && code !== 130) throw new Error(`ab run ${args.join(" ")} ended with ${code}.`);
     if (Date.now() >= end) break;
   }
-  spawnSync(process.execPath, [MAIN, "ab", "report", join(FOLDER, "runs")], { stdio: "inherit" });
-  const report = readFileSync(join(FOLDER, "runs/report.md"), "utf8");
-  const whole = Date.now() < end ? "" : "The time ran out before everything was run.\n\n";
-  const page = readFileSync("docs/ab.md", "utf8");
-  const [before = "", rest = ""] = page.split(BEGIN);
-  const after = rest.slice(rest.indexOf(END));
-  writeFileSync("docs/ab.md", `${before}${BEGIN}\n\n${whole}${toSection(report)}\n${after}`);
 }
 
-await main();
+function fillPage(): void {
+  const report = readFileSync(join(FOLDER, "runs/report.md"), "utf8");
+  const whole = Date.now() < end ? "" : "The time ran out before everything was run.\n\n";
+  const [before = "", rest = ""] = readFileSync("docs/ab.md", "utf8").split(BEGIN);
+  writeFileSync("docs/ab.md", `${before}${BEGIN}\n\n${whole}${toSection(report)}\n${rest.slice(rest.indexOf(END))}`);
+}
+
+if (!has("--report")) await runAll();
+spawnSync(process.execPath, [MAIN, "ab", "report", join(FOLDER, "runs")], { stdio: "inherit" });
+fillPage();

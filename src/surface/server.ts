@@ -12,10 +12,10 @@ import {
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
-import * as z from "zod";
 import type { CallContext, Credential, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
+import { readArguments } from "./arguments.ts";
 import type { Asker } from "./ask.ts";
 import { capResult } from "./cap.ts";
 import { installCapabilities, offered } from "./capabilities.ts";
@@ -107,35 +107,6 @@ function toContext(parts: ServerParts, server: Server, context: ServerContext, o
 
 const LIST_CHANGED = { method: "notifications/tools/list_changed" } as const;
 
-const validators = new WeakMap<EntryTool, z.ZodType>();
-
-/** @throws BridgeError invalid_params naming each wrong argument. */
-function checkArguments(tool: EntryTool, args: Readonly<Record<string, unknown>>): void {
-  const properties = Object.keys((tool.inputSchema.properties ?? {}) as object);
-  const unknown = Object.keys(args).filter((name) => !properties.includes(name) && name !== "explain");
-  const validator = validators.get(tool) ?? z.fromJSONSchema(tool.inputSchema as Parameters<typeof z.fromJSONSchema>[0]);
-  validators.set(tool, validator);
-  const result = validator.safeParse(args);
-  if (result.success && unknown.length === 0) return;
-  const fields: Record<string, string> = Object.fromEntries(
-    (result.error?.issues ?? []).map((issue) => [issue.path.join(".") || tool.name, issue.message]),
-  );
-  for (const name of unknown) fields[name] = `unknown; nearest: ${nearest(name, properties).join(", ") || "none"}`;
-  const usage = `${tool.name}(${properties.join(", ")})`;
-  throw new BridgeError("invalid_params", `${tool.name} was not called right.`, "Correct the arguments and call again.", {
-    fields,
-    signature: usage,
-  });
-}
-
-/** `null`, and a list sent as JSON text, are understood. */
-function tidy(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const entries = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, name === "tools" && typeof value === "string" ? value.split(/[\s,]+/) : value]),
-  );
-}
-
 const isAnswer = (value: Answer | Outcome): value is Answer => !("kind" in value);
 
 type Called = { readonly entry: EntryTool } | { readonly action: string };
@@ -180,8 +151,7 @@ async function callTool(parts: ServerParts, server: Server, { params }: CallTool
     const runner = await connection.runner();
     return await finish(parts, server, await runner.run({ name: called.action, params: rawArgs }, callContext));
   }
-  const args = tidy(rawArgs);
-  checkArguments(called.entry, args);
+  const args = readArguments(called.entry, rawArgs);
   const call: ToolCall = {
     connection,
     link,

@@ -3,8 +3,8 @@ import { rmSync, writeFileSync } from "node:fs";
 import { loadActions } from "../src/catalog/load.ts";
 import { packRows } from "../src/catalog/packed.ts";
 import { TOOLSETS } from "../src/catalog/toolsets.ts";
+import { buildIndexes } from "../src/discovery/engine.ts";
 import { keyOf, pack } from "../src/discovery/prebuilt.ts";
-import { buildIndex } from "../src/discovery/search-index.ts";
 import { readFiles, rowFindings } from "./check-rows.ts";
 
 const findings = rowFindings(readFiles());
@@ -15,6 +15,6 @@ if (findings.length > 0) {
 
 const folder = process.argv[2] ?? "dist/data";
 const actions = loadActions();
-writeFileSync(`${folder}/find-index.json`, JSON.stringify(pack(buildIndex(actions), keyOf(actions))));
+writeFileSync(`${folder}/find-index.bin`, pack(buildIndexes(actions), keyOf(actions)));
 writeFileSync(`${folder}/rows.json`, packRows(actions));
 for (const { name } of TOOLSETS) rmSync(`${folder}/${name}.json`);

@@ -1,12 +1,8 @@
 import type { Action, Effect } from "../catalog/types.ts";
-import { readPrebuilt } from "./prebuilt.ts";
-import { parseQuery } from "./query.ts";
-import { type Hit, scoreAll, wordsFor } from "./score.ts";
-import { buildIndex, type SearchIndex } from "./search-index.ts";
+import { createEngine, type Engine, readQuery } from "./engine.ts";
+import { type Hit, wordsFor } from "./score.ts";
 import { stem, wordsOf } from "./tokenize.ts";
-import type { Lexicon } from "./translate.ts";
-import { type Corrector, createCorrector, distance, type Target } from "./typo.ts";
-import { type Language, loadVocabulary } from "./vocabulary.ts";
+import { distance } from "./typo.ts";
 import { WEIGHTS } from "./weights.ts";
 
 export interface FindOptions {
@@ -43,12 +39,9 @@ export interface Finder {
   find(query: string, options: FindOptions): FindAnswer;
 }
 
-interface Built {
+interface Built extends Engine {
   readonly actions: readonly Action[];
-  readonly index: SearchIndex;
-  readonly lexicon: Lexicon;
   readonly exact: ReadonlyMap<string, readonly number[]>;
-  readonly names: readonly string[];
 }
 
 const nameKey = (text: string) =>
@@ -69,47 +62,7 @@ function exactNames(actions: readonly Action[]): Map<string, number[]> {
   return names;
 }
 
-function correctors(index: SearchIndex): Pick<Lexicon, "corrector" | "correctorOf"> {
-  const { english } = loadVocabulary();
-  const weights = new Map<string, number>();
-  for (const word of english.phrases.parts) if (word.length > 2 && /^[a-z]+$/.test(word)) weights.set(word, 0.1);
-  for (const [word, { count }] of index.words)
-    if (word.length > 2 && /^[a-z]+$/.test(word)) weights.set(word, 0.1 + 0.06 * Math.log2(1 + count));
-  const toTargets = (entries: Iterable<readonly [string, number]>): Target[] => [...entries].map(([word, weight]) => ({ word, weight }));
-  let own: Corrector | undefined;
-  const others = new Map<string, Corrector>();
-  return {
-    corrector: {
-      correct(word, bold) {
-        own ??= createCorrector(toTargets(weights));
-        return own.correct(word, bold);
-      },
-    },
-    correctorOf(language: Language) {
-      const known = others.get(language.name);
-      if (known) return known;
-      const parts = [...language.phrases.parts].map((part) => part.replace(/\*$/, "")).filter((part) => part.length > 4);
-      const made = createCorrector(toTargets(parts.map((part): [string, number] => [part, 0])));
-      others.set(language.name, made);
-      return made;
-    },
-  };
-}
-
-function build(actions: readonly Action[]): Built {
-  const index = readPrebuilt(actions) ?? buildIndex(actions);
-  const names = new Set(index.docs.flatMap(({ bits }) => [...bits.keys()]));
-  const acts = new Set(index.docs.flatMap(({ action, verb }) => (verb.specific ? stem(wordsOf(action.tool)[0] ?? "") : [])));
-  const lexicon: Lexicon = {
-    vocabulary: loadVocabulary(),
-    knows: (term) => index.postings.has(term),
-    names: (term) => names.has(term),
-    acts: (term) => acts.has(term),
-    writes: (word) => index.words.has(word),
-    ...correctors(index),
-  };
-  return { actions, index, lexicon, exact: exactNames(actions), names: actions.map((action) => action.id) };
-}
+const build = (actions: readonly Action[]): Built => ({ ...createEngine(actions), actions, exact: exactNames(actions) });
 
 /** Ids as they are compared, made once for each. */
 const shapes = new WeakMap<Action, { readonly key: string; readonly stems: readonly string[] }>();
@@ -153,15 +106,6 @@ function exactHits(query: string, built: Built): { readonly whole: readonly numb
   return { whole, inside: words.flatMap((word) => built.exact.get(nameKey(word)) ?? []) };
 }
 
-/** Fuzzy only where the words as they stand find little. */
-function search(query: string, built: Built): Hit[] {
-  const plain = parseQuery(query, built.lexicon, false);
-  const unknown = plain.filter((item) => item.group && !item.group.terms.some(({ term }) => built.index.postings.has(term))).length;
-  const said = plain.filter((item) => item.group || item.verbs).length;
-  const mended = unknown > 0 && (said <= 10 || unknown === said) ? parseQuery(query, built.lexicon, true) : plain;
-  return scoreAll(mended, built.index);
-}
-
 /**
  * A destructive action that was not asked for in so many words never stands first, and never alone: without a better answer among what
  * the caller may use, it is left out. Only a caller who filters for destructive actions has asked for them otherwise.
@@ -178,7 +122,7 @@ function guard(hits: readonly Hit[], built: Built, exact: ReadonlySet<number>): 
 
 function rank(query: string, built: Built): { hits: Hit[]; exact: Set<number> } {
   const names = exactHits(query, built);
-  const found = search(query, built);
+  const found = built.scorer.score(readQuery(query, built));
   const top = Math.max(1, found[0]?.score ?? 1);
   const lift = new Map<number, number>();
   for (const doc of names.inside) lift.set(doc, top * 1.5);
@@ -206,7 +150,7 @@ function toResult(hit: Hit, built: Built, exact: ReadonlySet<number>, explain: b
       action: doc.action,
       score: Math.round(hit.score * 1000) / 1000,
       ...(exact.has(hit.doc) ? { exact: true } : {}),
-      ...(explain ? { why: [...wordsFor(hit, built.index), `${doc.verb.verb}, ${doc.action.effect}`] } : {}),
+      ...(explain ? { why: [...wordsFor(hit, built.index), `${doc.verb}, ${doc.action.effect}`] } : {}),
     },
   ];
 }
@@ -229,8 +173,9 @@ export function createFinder(actions: () => readonly Action[]): Finder {
         const action = known.index.docs[hit.doc]?.action;
         return action !== undefined && options.permitted(action);
       };
-      const permitted = scoped.filter((hit) => hit.score >= best * WEIGHTS.cut && isAllowed(hit));
-      const allowed = options.effect === "destructive" ? permitted : guard(permitted, known, exact);
+      const permitted = scoped.filter(isAllowed);
+      const guarded = options.effect === "destructive" ? permitted : guard(permitted, known, exact);
+      const allowed = guarded.filter((hit) => hit.score >= (guarded[0]?.score ?? 0) * WEIGHTS.cut);
       const limit = Math.min(50, Math.max(1, Math.trunc(options.limit ?? 5) || 5));
       const withheld = scoped.filter((hit) => hit.score >= best * WEIGHTS.withheldCut && !isAllowed(hit)).slice(0, 10);
       return {

@@ -74,6 +74,8 @@ export interface Wish {
   readonly asks: boolean;
   /** The resource is named in the plural. */
   readonly plural: boolean;
+  /** It may be: its language does not tell. */
+  readonly maybePlural: boolean;
   /** Said to be so from now on (`should`, `must`), without a verb that is known. */
   readonly demands: boolean;
 }
@@ -96,4 +98,14 @@ export function fitOf(verb: VerbClass, effect: Effect, wish: Wish): number {
   if (wish.plural && verb === "get" && !wish.verbs.has("create")) fit *= manyGot;
   if (wish.plural && verb === "list" && wish.verbs.has("get")) fit = Math.max(fit, 1);
   return fit;
+}
+
+/** 1 where the class of an action is one that was wished for, -1 where it is another, 0 without a wish. */
+export function wishFor(verb: VerbClass, { verbs, plural, maybePlural }: Wish): -1 | 0 | 1 {
+  if (verbs.size === 0) return 0;
+  if (verbs.has("get") && (plural || maybePlural)) {
+    if (verb === "list") return 1;
+    if (verb === "get" && plural) return -1;
+  }
+  return verbs.has(verb) ? 1 : -1;
 }

@@ -1,88 +1,105 @@
-import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import type { Action } from "../catalog/types.ts";
-import type { VerbClass } from "./intent.ts";
-import { bitsOf, type Doc, idfOver, kindOf, type Posting, type SearchIndex } from "./search-index.ts";
-import { stem } from "./tokenize.ts";
+import { type AskIndex, packAsks, unpackAsks } from "./asks.ts";
+import { type Container, fromFile, toFile } from "./container.ts";
+import { VERB_CLASSES } from "./intent.ts";
+import { createPostings, packFlat, unpackFlat } from "./postings.ts";
+import { type Doc, idfOver, kindOf, type SearchIndex } from "./search-index.ts";
 import { WEIGHTS } from "./weights.ts";
 
-/** An index as the build leaves it beside the rows. */
-export interface Packed {
-  /** Of the rows and weights that it was made from: an index of other rows is never used. */
-  readonly key: string;
-  readonly words: Readonly<Record<string, number>>;
-  /** Actions and their weights in turn, by term. */
-  readonly postings: Readonly<Record<string, readonly number[]>>;
-  readonly docs: readonly (readonly [
-    verb: VerbClass,
-    kinds: readonly VerbClass[],
-    words: readonly string[],
-    specific: boolean,
-    terms: readonly string[],
-    shares: readonly number[],
-    prior: number,
-  ])[];
+/** The index of actions and that of how people ask for them. */
+export interface Indexes {
+  readonly index: SearchIndex;
+  readonly asks: AskIndex;
 }
 
-/** Changes with anything that the index is made from. */
-export const keyOf = (actions: readonly Action[]): string =>
-  createHash("sha1").update(JSON.stringify(actions)).update(JSON.stringify(WEIGHTS)).digest("base64");
-
-const EXACT = 1e6;
-const rounded = (value: number) => Math.round(value * EXACT) / EXACT;
-
-/** Weights are rounded so that a packed index and a fresh one rank alike to the sixth digit. */
-export function pack(index: SearchIndex, key: string): Packed {
-  return {
-    key,
-    words: Object.fromEntries([...index.words].map(([word, { count }]) => [word, count])),
-    postings: Object.fromEntries(
-      [...index.postings].map(([term, { docs, weights }]) => [term, docs.flatMap((doc, at) => [doc, rounded(weights[at] ?? 0)])]),
-    ),
-    docs: index.docs.map(({ verb, terms, shares, prior }) => [
-      verb.verb,
-      verb.kinds,
-      verb.words,
-      verb.specific,
-      terms,
-      shares.map(rounded),
-      rounded(prior),
-    ]),
+/** Changes with the texts and names that the index is made from, and with the weights. Cheap: it is made at every start. */
+export function keyOf(actions: readonly Action[]): string {
+  let hash = 0x811c9dc5;
+  const add = (text: string) => {
+    for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   };
-}
-
-function toPosting(flat: readonly number[]): Posting {
-  const docs: number[] = [];
-  const weights: number[] = [];
-  for (let at = 0; at < flat.length; at += 2) {
-    docs.push(flat[at] as number);
-    weights.push(flat[at + 1] as number);
+  add(JSON.stringify(WEIGHTS));
+  for (const { id, tool, title, about, effect, toolset, params, keywords = [], aliases = [] } of actions) {
+    add(id);
+    add(tool);
+    add(title);
+    add(about);
+    add(effect);
+    add(toolset);
+    for (const name of Object.keys(params)) add(name);
+    for (const text of keywords) add(text);
+    for (const text of aliases) add(text);
   }
-  return { docs, weights };
+  return `${actions.length} ${(hash >>> 0).toString(36)}`;
 }
 
-export function unpack(packed: Packed, actions: readonly Action[]): SearchIndex {
-  const postings = new Map<string, Posting>();
-  for (const term of Object.keys(packed.postings)) postings.set(term, toPosting(packed.postings[term] ?? []));
-  const words = new Map<string, { readonly count: number }>();
-  for (const word of Object.keys(packed.words)) words.set(word, { count: packed.words[word] ?? 0 });
-  const docs = actions.flatMap((action, at): Doc[] => {
-    const row = packed.docs[at];
-    if (!row) return [];
-    const [verb, kinds, verbWords, specific, terms, shares, prior] = row;
-    const kind = kindOf(verb, action.effect);
-    const verbTerms = new Set(verbWords.map(stem));
-    return [{ action, verb: { verb, kinds, words: verbWords, specific }, verbTerms, kind, terms, bits: bitsOf(terms), shares, prior }];
+/** Classes of a verb as bits. */
+const toMask = (kinds: readonly number[]) => kinds.reduce((mask, kind) => mask | (1 << kind), 0);
+const fromMask = (mask: number) => VERB_CLASSES.flatMap((_, kind) => (mask & (1 << kind) ? [kind] : []));
+
+/** An index as the build leaves it beside the rows. */
+export function pack({ index, asks }: Indexes, key: string): Buffer {
+  const { docs, words, names, acts, flat } = index;
+  let end = 0;
+  const ends = docs.map(({ shares }) => (end += shares.length));
+  return toFile({
+    key: [key],
+    ...packFlat("terms", flat),
+    ...packAsks(asks),
+    names: [...names],
+    acts: [...acts],
+    words: [...words.keys()],
+    counts: Uint16Array.from(words.values(), (count) => Math.min(count, 65_535)),
+    verbs: Uint8Array.from(docs, ({ verb }) => VERB_CLASSES.indexOf(verb)),
+    kinds: Uint8Array.from(docs, ({ kinds, specific }) => toMask(kinds) | (specific ? 128 : 0)),
+    priors: Float32Array.from(docs, ({ prior }) => prior),
+    shares: Float32Array.from(docs.flatMap(({ shares }) => Array.from(shares))),
+    ends: Uint32Array.from(ends),
   });
-  return { docs, postings, words, idf: idfOver(postings, actions.length) };
+}
+
+function unpackDocs(file: Container, actions: readonly Action[]): Doc[] {
+  const verbs = file.numbers<Uint8Array>("verbs");
+  const kinds = file.numbers<Uint8Array>("kinds");
+  const priors = file.numbers<Float32Array>("priors");
+  const shares = file.numbers<Float32Array>("shares");
+  const ends = file.numbers<Uint32Array>("ends");
+  return actions.map((action, at): Doc => {
+    const verb = VERB_CLASSES[verbs[at] ?? 0] ?? "act";
+    const mask = kinds[at] ?? 0;
+    return {
+      action,
+      verb,
+      kind: kindOf(verb, action.effect),
+      kinds: fromMask(mask & 127),
+      specific: mask > 127,
+      shares: shares.subarray(at === 0 ? 0 : ends[at - 1], ends[at]),
+      prior: priors[at] ?? 1,
+    };
+  });
+}
+
+export function unpack(bytes: Buffer, actions: readonly Action[], key: string): Indexes | undefined {
+  const file = fromFile(bytes);
+  if (file.strings("key")[0] !== key) return undefined;
+  const flat = unpackFlat("terms", file);
+  const postings = createPostings(flat);
+  const counts = file.numbers<Uint16Array>("counts");
+  const words = new Map(file.strings("words").map((word, at) => [word, counts[at] ?? 0]));
+  const index = {
+    docs: unpackDocs(file, actions),
+    postings,
+    idf: idfOver(postings, actions.length),
+    words,
+    names: new Set(file.strings("names")),
+    acts: new Set(file.strings("acts")),
+    flat,
+  };
+  return { index, asks: unpackAsks(file) };
 }
 
 /** The index that was made with the build, if it is there and of these very rows. */
-export function readPrebuilt(
-  actions: readonly Action[],
-  file = new URL("./data/find-index.json", import.meta.url),
-): SearchIndex | undefined {
-  if (!existsSync(file)) return undefined;
-  const packed = JSON.parse(readFileSync(file, "utf8")) as Packed;
-  return packed.key === keyOf(actions) ? unpack(packed, actions) : undefined;
+export function readPrebuilt(actions: readonly Action[], file = new URL("./data/find-index.bin", import.meta.url)): Indexes | undefined {
+  return existsSync(file) ? unpack(readFileSync(file), actions, keyOf(actions)) : undefined;
 }

@@ -22,7 +22,7 @@ export interface Item {
   readonly asks?: boolean;
   /** A verb of some action's own (`approve`), said as a wish. */
   readonly acts?: boolean;
-  readonly plural?: boolean;
+  readonly plural?: boolean | "maybe";
   /** Belongs to what follows the small word before it: `commits of a merge request`. */
   readonly of?: boolean;
   readonly fuzzy: boolean;
@@ -38,6 +38,8 @@ export interface Item {
   readonly cue: boolean;
   /** The clause says how things should be. */
   readonly demands?: boolean;
+  /** Stems of the words as they were said, each with the first item that they made. */
+  readonly raw?: readonly string[];
 }
 
 const NEGATIONS = new Set(["dont", "doesnt", "never", "cannot"]);
@@ -92,7 +94,7 @@ interface Draft {
 interface Said {
   readonly text: string;
   readonly word: Word;
-  readonly plural?: boolean;
+  readonly plural?: boolean | "maybe";
   /** The word itself, as a last alternative to what it stands for. */
   readonly own?: string | undefined;
   readonly weight?: number;
@@ -113,11 +115,19 @@ function toTerms(choices: readonly string[]): Group["terms"] {
   });
 }
 
+/** Words that carry nothing even in a phrase as people say it. */
+const rawOf = (text: string): string[] =>
+  text
+    .split(/[ _|]/)
+    .filter((word) => /^[a-z0-9]/.test(word))
+    .map(stem);
+
 /**
  * Adds what a phrase stands for. Marks: words apart are things said side by side; `a|b` alternatives, best first; `!verb` what is
  * to be done; `?` a question; `-` nothing; `word*0.3` a word of little weight.
  */
 function push(draft: Draft, value: string, said: Said): void {
+  let raw: readonly string[] | undefined = said.faint || said.word.quoted ? undefined : rawOf(said.text);
   for (const part of value.split(" ")) {
     if (part === "-" || part === "") continue;
     const mark = {
@@ -129,7 +139,9 @@ function push(draft: Draft, value: string, said: Said): void {
       cue: draft.cue,
       ...(draft.demands ? { demands: true } : {}),
       ...(draft.of ? { of: true } : {}),
+      ...(raw ? { raw } : {}),
     };
+    raw = undefined;
     const isOpen = draft.start;
     draft.of = false;
     draft.start = false;
@@ -157,7 +169,7 @@ function push(draft: Draft, value: string, said: Said): void {
       ...group,
       ...(verbs.length > 0 ? { verbs } : {}),
       ...(acts ? { acts } : {}),
-      ...(said.plural ? { plural: true } : {}),
+      ...(said.plural || said.word.plural ? { plural: said.plural || said.word.plural || false } : {}),
     });
   }
 }

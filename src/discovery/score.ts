@@ -1,8 +1,12 @@
-import { fitOf, VERB_CLASSES, type Wish } from "./intent.ts";
+import { type AskIndex, type Bag, bagOf, compareAsks, joinBags, LIKES } from "./asks.ts";
+import { type Board, clearBoard, makeBoard, touch, type WindowBoard } from "./board.ts";
+import { fitOf, VERB_CLASSES, type Wish, wishFor } from "./intent.ts";
+import { VERB } from "./postings.ts";
 import type { Group, Item } from "./query.ts";
-import type { Doc, Posting, SearchIndex } from "./search-index.ts";
+import { inputsOf, likest, rankScore } from "./rank.ts";
+import type { Doc, SearchIndex } from "./search-index.ts";
 import { WEIGHTS } from "./weights.ts";
-import { groupsOf, type Window, windowsOf, wishOf } from "./windows.ts";
+import { groupsOf, headOf, isStory, type Window, windowsOf, wishOf } from "./windows.ts";
 
 export interface Hit {
   readonly doc: number;
@@ -17,41 +21,30 @@ export interface Hit {
 
 /** What one group gives to each action that it touches, side by side in arrays. */
 interface Reach {
-  readonly docs: readonly number[];
-  readonly gains: readonly number[];
-  /** Bits of the action's core terms, said plainly or only by a distant alternative. */
-  readonly strong: readonly number[];
-  readonly weak: readonly number[];
-  readonly isVerb: readonly boolean[];
+  readonly docs: number[];
+  readonly gains: number[];
+  /** Bits of the action's name, said plainly or only by a distant alternative. */
+  readonly strong: number[];
+  readonly weak: number[];
+  readonly isVerb: boolean[];
   /** The most that the group can give. */
-  readonly most: number;
+  most: number;
 }
 
 /** An alternative below this weight only hints at the resource; below the other it says nothing about it. */
 const PLAINLY = 0.7;
 const HINTS = 0.4;
 
-const NOWHERE: Posting = { docs: [], weights: [] };
-
 function reachOf(group: Group, index: SearchIndex): Reach {
   const places = new Map<number, number>();
-  const reach = {
-    docs: [] as number[],
-    gains: [] as number[],
-    strong: [] as number[],
-    weak: [] as number[],
-    isVerb: [] as boolean[],
-    most: 0,
-  };
+  const reach: Reach = { docs: [], gains: [], strong: [], weak: [], isVerb: [], most: 0 };
   for (const { term, weight } of group.terms) {
     const idf = index.idf(term) * weight * group.weight;
     reach.most = Math.max(reach.most, idf);
-    const { docs, weights } = index.postings.get(term) ?? NOWHERE;
-    for (let place = 0; place < docs.length; place++) {
-      const doc = docs[place] as number;
-      const share = weights[place] as number;
-      const known = index.docs[doc];
-      const bit = known?.bits.get(term) ?? 0;
+    const found = index.postings.get(term);
+    for (let place = 0; found && place < found.docs.length; place++) {
+      const doc = found.docs[place] as number;
+      const bits = found.bits[place] as number;
       let at = places.get(doc);
       if (at === undefined) {
         at = reach.docs.push(doc) - 1;
@@ -61,61 +54,38 @@ function reachOf(group: Group, index: SearchIndex): Reach {
         reach.weak.push(0);
         reach.isVerb.push(false);
       }
-      reach.gains[at] = Math.max(reach.gains[at] ?? 0, idf * share);
+      reach.gains[at] = Math.max(reach.gains[at] ?? 0, idf * (found.weights[place] as number));
       if (group.faint) continue;
-      if (weight >= PLAINLY && !group.past) reach.strong[at] = (reach.strong[at] ?? 0) | bit;
-      else if (weight >= HINTS) reach.weak[at] = (reach.weak[at] ?? 0) | bit;
-      if (known?.verbTerms.has(term)) reach.isVerb[at] = true;
+      const named = bits & ~VERB;
+      if (weight >= PLAINLY && !group.past) reach.strong[at] = (reach.strong[at] ?? 0) | named;
+      else if (weight >= HINTS) reach.weak[at] = (reach.weak[at] ?? 0) | named;
+      if (bits & VERB) reach.isVerb[at] = true;
     }
   }
   return reach;
 }
 
-/** What a window gathered for each action; reused from window to window. */
-interface Board {
-  readonly gain: Float64Array;
-  readonly answered: Float64Array;
-  readonly strong: Int32Array;
-  readonly weak: Int32Array;
-  readonly exact: Int32Array;
-  readonly verb: Uint8Array;
-  readonly stamp: Int32Array;
-}
-
-const makeBoard = (size: number): Board => ({
-  gain: new Float64Array(size),
-  answered: new Float64Array(size),
-  strong: new Int32Array(size),
-  weak: new Int32Array(size),
-  exact: new Int32Array(size),
-  verb: new Uint8Array(size),
-  stamp: new Int32Array(size),
-});
-
-function gather(board: Board, reach: Reach, group: Group, stamp: number, touched: number[]): void {
+function gather(board: WindowBoard, reach: Reach, group: Group, stamp: number, isHead: boolean): void {
   const counts = group.said !== "";
   for (let at = 0; at < reach.docs.length; at++) {
     const doc = reach.docs[at] as number;
-    const gain = (reach.gains[at] as number) * (group.past && reach.isVerb[at] ? WEIGHTS.participle : 1);
-    if (board.stamp[doc] !== stamp) {
-      board.stamp[doc] = stamp;
-      board.gain[doc] = board.answered[doc] = board.strong[doc] = board.weak[doc] = board.exact[doc] = board.verb[doc] = 0;
-      touched.push(doc);
-    }
+    const isVerb = reach.isVerb[at] as boolean;
+    const gain = (reach.gains[at] as number) * (group.past && isVerb ? WEIGHTS.participle : 1);
+    touch(board, doc, stamp);
     board.gain[doc] = (board.gain[doc] as number) + gain;
     if (counts) board.answered[doc] = (board.answered[doc] as number) + Math.min(reach.most, 2 * gain);
     const strong = reach.strong[at] as number;
     const weak = reach.weak[at] as number;
     board.strong[doc] = (board.strong[doc] as number) | strong;
     board.weak[doc] = (board.weak[doc] as number) | weak;
-    if (group.fuzzy) continue;
-    if (reach.isVerb[at] && group.past) continue;
-    if (reach.isVerb[at]) board.verb[doc] = 1;
+    if (isHead && (strong | weak) !== 0) board.head[doc] = 1;
+    if (group.fuzzy || (isVerb && group.past)) continue;
+    if (isVerb) board.verb[doc] = 1;
     else board.exact[doc] = (board.exact[doc] as number) | strong | weak;
   }
 }
 
-function coreOf(shares: readonly number[], strong: number, weak: number): number {
+function coreOf(shares: ArrayLike<number>, strong: number, weak: number): number {
   let core = 0;
   for (let bit = 0; bit < shares.length; bit++) {
     const share = shares[bit] as number;
@@ -131,11 +101,10 @@ const EFFECTS = ["read", "write", "destructive"] as const;
 const fitsOf = (wish: Wish): number[] => VERB_CLASSES.flatMap((verb) => EFFECTS.map((effect) => fitOf(verb, effect, wish)));
 
 /** An action with a verb of its own also answers, a little less, a wish for the plain class that its verb is a kind of. */
-function kindFit({ kind, verb }: Doc, fits: readonly number[], { verbs }: Wish): number {
+function kindFit({ kind, kinds }: Doc, fits: readonly number[], { verbs }: Wish): number {
   let fit = fits[kind] ?? 1;
   if (verbs.size === 0) return fit;
-  for (const one of verb.kinds)
-    fit = Math.max(fit, WEIGHTS.intent.kind * (fits[VERB_CLASSES.indexOf(one) * EFFECTS.length + (kind % EFFECTS.length)] ?? 0));
+  for (const one of kinds) fit = Math.max(fit, WEIGHTS.intent.kind * (fits[one * EFFECTS.length + (kind % EFFECTS.length)] ?? 0));
   return fit;
 }
 
@@ -144,65 +113,174 @@ function wantsReading({ asks, verbs }: Wish): boolean {
   return asks || ((verbs.has("list") || verbs.has("get")) && !verbs.has("create") && !verbs.has("update"));
 }
 
-/** Turns what a window gathered into scores, and keeps an action's best. */
-function settle(window: Window, touched: readonly number[], board: Board, total: number, index: SearchIndex, best: Map<number, Hit>): void {
-  const wish = wishOf(window.items);
-  const fits = fitsOf(wish);
-  const isNames = window.items.every(({ group }) => group !== undefined && (group.faint || group.terms[0]?.term.startsWith("=")));
-  const exactVerbs = new Set(window.items.filter((item) => !item.fuzzy).flatMap((item) => item.verbs ?? []));
-  const reading = wantsReading(wish);
-  const { coreFloor, coverageFloor, ownVerb, ownVerbAsked } = WEIGHTS;
-  for (const id of touched) {
-    const doc = index.docs[id];
-    if (!doc) continue;
-    const { effect } = doc.action;
-    const verbSaid = board.verb[id] === 1;
-    const ownFit = effect === "read" || !reading ? ownVerb : ownVerbAsked;
-    const fit = doc.verb.specific && verbSaid ? ownFit : kindFit(doc, fits, wish);
-    const core = coreOf(doc.shares, board.strong[id] ?? 0, board.weak[id] ?? 0);
-    const coverage = total > 0 ? Math.min(1, (board.answered[id] ?? 0) / total) : 0;
-    const worth = (coverageFloor + (1 - coverageFloor) * coverage) * (coreFloor + (1 - coreFloor) * core);
-    const score = (board.gain[id] ?? 0) * worth * fit * doc.prior * window.weight;
-    const known = best.get(id);
-    if (known && known.score >= score) continue;
-    const said = verbSaid || exactVerbs.has(doc.verb.verb) || (doc.verb.kinds.includes("delete") && exactVerbs.has("delete"));
-    const licensed = effect !== "destructive" || isNames || (said && (board.exact[id] ?? 0) !== 0);
-    best.set(id, { doc: id, score, coverage, licensed, window });
-  }
+const DELETE = VERB_CLASSES.indexOf("delete");
+
+/** A window as the actions are judged by it. */
+interface Judge {
+  readonly window: Window;
+  readonly number: number;
+  readonly wish: Wish;
+  readonly fits: readonly number[];
+  /** Parameter names only. */
+  readonly isNames: boolean;
+  readonly exactVerbs: ReadonlySet<string>;
+  readonly reading: boolean;
+  /** The most that the window could give. */
+  readonly total: number;
 }
 
-/** Scores of all actions that any window touches; the best window of each counts. */
-export function scoreAll(items: readonly Item[], index: SearchIndex): Hit[] {
-  const reaches = new Map<string, Reach>();
+function judgeOf(window: Window, number: number, total: number): Judge {
+  const wish = wishOf(window.items);
+  return {
+    window,
+    number,
+    wish,
+    fits: fitsOf(wish),
+    isNames: window.items.every(({ group }) => group !== undefined && (group.faint || group.terms[0]?.term.startsWith("="))),
+    exactVerbs: new Set(window.items.filter((item) => !item.fuzzy).flatMap((item) => item.verbs ?? [])),
+    reading: wantsReading(wish),
+    total,
+  };
+}
+
+/** Turns what a window gathered for an action into a score, and keeps the action's best. */
+function settle(id: number, doc: Doc, judge: Judge, { now, best, like }: Board): void {
+  const { wish, total, exactVerbs } = judge;
+  const { coreFloor, coverageFloor, ownVerb, ownVerbAsked, asks } = WEIGHTS;
+  const { effect } = doc.action;
+  const verbSaid = now.verb[id] === 1;
+  const ownFit = effect === "read" || !judge.reading ? ownVerb : ownVerbAsked;
+  const fit = doc.specific && verbSaid ? ownFit : kindFit(doc, judge.fits, wish);
+  const core = coreOf(doc.shares, now.strong[id] as number, now.weak[id] as number);
+  const coverage = total > 0 ? Math.min(1, (now.answered[id] as number) / total) : 0;
+  const worth = (coverageFloor + (1 - coverageFloor) * coverage) * (coreFloor + (1 - coreFloor) * core);
+  const liked = total * asks.add * likest(like.likes, id * LIKES) ** asks.power;
+  const score = ((now.gain[id] as number) * worth * fit + liked * fit ** asks.fit) * doc.prior * judge.window.weight;
+  best.sum[id] = (best.sum[id] as number) + score;
+  if ((best.score[id] as number) >= score) return;
+  if ((best.score[id] as number) < 0) best.touched.push(id);
+  const said = verbSaid || exactVerbs.has(doc.verb) || (doc.kinds.includes(DELETE) && exactVerbs.has("delete"));
+  best.score[id] = score;
+  best.core[id] = core;
+  best.coverage[id] = coverage;
+  best.fit[id] = fit;
+  for (let at = id * LIKES; at < id * LIKES + LIKES; at++) best.likes[at] = like.likes[at] as number;
+  best.said[id] = (now.strong[id] as number) | (now.weak[id] as number);
+  best.wish[id] = wishFor(doc.verb, wish);
+  best.verb[id] = verbSaid ? 1 : 0;
+  best.head[id] = now.head[id] as number;
+  best.licensed[id] = effect !== "destructive" || judge.isNames || (said && now.exact[id] !== 0) ? 1 : 0;
+  best.window[id] = judge.number;
+}
+
+export interface Scorer {
+  /** All actions that anything speaks for, best first. */
+  score(items: readonly Item[]): Hit[];
+  /** The same before they are ranked, with what the ranker looks at; a phrase may be passed over. For fitting weights. */
+  inputs(items: readonly Item[], skip?: number): { readonly doc: number; readonly inputs: readonly number[] }[];
+}
+
+/** Made once for each key. */
+function once<K, V>(make: (key: K) => V): (key: K) => V {
+  const made = new Map<K, V>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const value = make(key);
+    made.set(key, value);
+    return value;
+  };
+}
+
+/** Judges every action by every window of a query, on the board. */
+function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, board: Board): readonly Window[] {
+  clearBoard(board);
+  const groups = new Map<string, Reach>();
   const reach = (group: Group): Reach => {
     const key = `${group.weight} ${group.terms.map(({ term, weight }) => term + weight).join(" ")}`;
-    const known = reaches.get(key) ?? reachOf(group, index);
-    reaches.set(key, known);
+    const known = groups.get(key) ?? reachOf(group, index);
+    groups.set(key, known);
     return known;
   };
-  const best = new Map<number, Hit>();
-  const board = makeBoard(index.docs.length);
-  let stamp = 0;
-  for (const window of windowsOf(items)) {
-    stamp++;
-    const { groups, pairs } = groupsOf(window.items, index);
-    const touched: number[] = [];
+  const bag = once<Item, Bag>(bagOf);
+  const windows = windowsOf(items);
+  windows.forEach((window, number) => {
+    const said = groupsOf(window.items, index);
+    const head = headOf(window.items)?.group?.said;
+    board.now.touched.length = 0;
     let total = 0;
-    for (const group of groups) {
+    for (const group of said.groups) {
       const one = reach(group);
       total += one.most;
-      gather(board, one, group, stamp, touched);
+      gather(board.now, one, group, number, group.said === head);
     }
-    for (const pair of pairs) gather(board, reach(pair), pair, stamp, touched);
-    settle(window, touched, board, total, index, best);
+    for (const pair of said.pairs) gather(board.now, reach(pair), pair, number, false);
+    compareAsks(joinBags(window.items.map(bag)), asks, board.like);
+    for (const doc of board.like.docs) touch(board.now, doc, number);
+    const judge = judgeOf(window, number, total);
+    for (const id of board.now.touched) {
+      const doc = index.docs[id];
+      if (doc) settle(id, doc, judge, board);
+    }
+  });
+  return windows;
+}
+
+/** What the ranker looks at, for each action on the board. */
+function inputsOn({ best }: Board, index: SearchIndex, isLong: boolean): (id: number) => readonly number[] {
+  let most = 1e-9;
+  let sum = 1e-9;
+  let like = 0;
+  for (const id of best.touched) {
+    most = Math.max(most, best.score[id] as number);
+    sum = Math.max(sum, best.sum[id] as number);
+    like = Math.max(like, likest(best.likes, id * LIKES));
   }
-  return [...best.values()].sort((a, b) => b.score - a.score || a.doc - b.doc);
+  return (id) =>
+    inputsOf(index.docs[id] as Doc, {
+      base: (best.score[id] as number) / most,
+      sum: (best.sum[id] as number) / sum,
+      likes: best.likes,
+      at: id * LIKES,
+      best: like,
+      core: best.core[id] as number,
+      coverage: best.coverage[id] as number,
+      fit: best.fit[id] as number,
+      wish: best.wish[id] as number,
+      verbSaid: best.verb[id] === 1,
+      said: best.said[id] as number,
+      headIn: best.head[id] === 1,
+      isLong,
+    });
+}
+
+export function createScorer(index: SearchIndex, asks: AskIndex): Scorer {
+  const board = makeBoard(index.docs.length, asks);
+  const { best, like } = board;
+  return {
+    score(items) {
+      const windows = judgeAll(items, index, asks, board);
+      const read = inputsOn(board, index, isStory(items));
+      const hits = best.touched.map((doc): Hit => {
+        const window = windows[best.window[doc] as number];
+        const [coverage, licensed] = [best.coverage[doc] as number, best.licensed[doc] === 1];
+        return { doc, score: rankScore(read(doc)), coverage, licensed, ...(window ? { window } : {}) };
+      });
+      return hits.sort((a, b) => b.score - a.score || a.doc - b.doc);
+    },
+    inputs(items, skip = -1) {
+      like.skip = skip;
+      judgeAll(items, index, asks, board);
+      like.skip = -1;
+      const read = inputsOn(board, index, isStory(items));
+      return best.touched.map((doc) => ({ doc, inputs: read(doc) }));
+    },
+  };
 }
 
 /** The words of the query that spoke for an action. */
 export function wordsFor(hit: Hit, index: SearchIndex): string[] {
-  const said = (hit.window?.items ?? []).flatMap(({ group }) =>
-    group?.terms.some(({ term }) => index.postings.get(term)?.docs.includes(hit.doc)) ? [group.said] : [],
-  );
+  const speaks = (term: string) => Array.prototype.includes.call(index.postings.get(term)?.docs ?? [], hit.doc);
+  const said = (hit.window?.items ?? []).flatMap(({ group }) => (group?.terms.some(({ term }) => speaks(term)) ? [group.said] : []));
   return [...new Set(said)].filter((word) => word !== "");
 }

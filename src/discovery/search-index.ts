@@ -1,39 +1,38 @@
 import { placeholders, routesOf } from "../catalog/route.ts";
 import type { Action, Effect } from "../catalog/types.ts";
 import { type DocVerb, VERB_CLASSES, type VerbClass, verbOf } from "./intent.ts";
+import { createPostings, type Flat, flatten, type Postings, VERB } from "./postings.ts";
 import { stem, wordsOf } from "./tokenize.ts";
 import { WEIGHTS } from "./weights.ts";
 
 /** One action as the index knows it. */
 export interface Doc {
   readonly action: Action;
-  readonly verb: DocVerb;
-  /** Stems that name the verb. */
-  readonly verbTerms: ReadonlySet<string>;
+  readonly verb: VerbClass;
   /** Number of its verb class and effect. */
   readonly kind: number;
-  /** The terms of the resource, in order. */
-  readonly terms: readonly string[];
-  /** A bit for each term of the resource (and of a verb of its own). */
-  readonly bits: ReadonlyMap<string, number>;
-  /** By bit: the term's share of the id's meaning. */
-  readonly shares: readonly number[];
+  /** For a verb of its own: the plain classes that it is a kind of, by number. */
+  readonly kinds: readonly number[];
+  /** The verb is one of its own: its words count as content. */
+  readonly specific: boolean;
+  /** By bit: the share that a term of the name has in its meaning. */
+  readonly shares: ArrayLike<number>;
   readonly prior: number;
-}
-
-/** The actions that use a term, side by side with its saturated weight in each, 0 to 1. */
-export interface Posting {
-  readonly docs: readonly number[];
-  readonly weights: readonly number[];
 }
 
 export interface SearchIndex {
   readonly docs: readonly Doc[];
-  readonly postings: ReadonlyMap<string, Posting>;
+  readonly postings: Postings;
   /** How telling a term is. */
   idf(term: string): number;
   /** Words as they stand in names and prose, and how often. */
-  readonly words: ReadonlyMap<string, { readonly count: number }>;
+  readonly words: ReadonlyMap<string, number>;
+  /** Terms that name some action's resource. */
+  readonly names: ReadonlySet<string>;
+  /** Verbs of some action's own. */
+  readonly acts: ReadonlySet<string>;
+  /** What all of it is made from. */
+  readonly flat: Flat;
 }
 
 const EMPTY_WORDS = new Set([
@@ -139,7 +138,7 @@ interface Lexeme {
 /** Gathers terms action by action, without a table for each and with one look-up a word. */
 interface Gatherer {
   readonly lexemes: ReadonlyMap<string, Lexeme>;
-  readonly postings: ReadonlyMap<string, Draft>;
+  readonly postings: Map<string, Draft>;
   /** Adds the words of a text as one field of the action that is being read. */
   words(field: Field, words: readonly string[]): void;
   /** Adds ready terms as one field. */
@@ -278,10 +277,43 @@ const EFFECTS: readonly Effect[] = ["read", "write", "destructive"];
 export const kindOf = (verb: VerbClass, effect: Effect): number => VERB_CLASSES.indexOf(verb) * EFFECTS.length + EFFECTS.indexOf(effect);
 
 /** How telling a term is among so many actions. */
-export function idfOver(postings: ReadonlyMap<string, Posting>, actions: number): (term: string) => number {
+export function idfOver(postings: Postings, actions: number): (term: string) => number {
   return (term) => {
+    const count = postings.count(term);
+    return count > 0 ? Math.log(1 + actions / count) ** WEIGHTS.idfPower : 0;
+  };
+}
+
+/** Bits of a name's terms, no more than a number holds beside the mark of the verb. */
+const MOST_TERMS = 28;
+
+/** Writes beside each posting of an action which parts of its name the term stands for. */
+function markNames(postings: Postings, doc: number, bits: ReadonlyMap<string, number>, verbs: Iterable<string>): void {
+  const mark = (term: string, bit: number) => {
     const found = postings.get(term);
-    return found ? Math.log(1 + actions / found.docs.length) ** WEIGHTS.idfPower : 0;
+    const at = found ? Array.prototype.indexOf.call(found.docs, doc) : -1;
+    if (found && at >= 0) (found.bits as Int32Array)[at] = (found.bits[at] ?? 0) | bit;
+  };
+  for (const [term, bit] of bits) mark(term, bit);
+  for (const term of verbs) mark(term, VERB);
+}
+
+function toDoc(action: Action, at: number, index: Pick<SearchIndex, "postings" | "idf">, names: Set<string>, acts: Set<string>): Doc {
+  const verb = verbOf(action);
+  const terms = coreTerms(action, verb).slice(0, MOST_TERMS);
+  const total = terms.reduce((sum, term) => sum + index.idf(term), 0) || 1;
+  const bits = bitsOf(terms);
+  markNames(index.postings, at, bits, new Set(verb.words.map(stem)));
+  for (const term of bits.keys()) names.add(term);
+  if (verb.specific) acts.add(stem(wordsOf(action.tool)[0] ?? ""));
+  return {
+    action,
+    verb: verb.verb,
+    kind: kindOf(verb.verb, action.effect),
+    kinds: verb.kinds.map((kind) => VERB_CLASSES.indexOf(kind)),
+    specific: verb.specific,
+    shares: Float32Array.from(terms, (term) => index.idf(term) / total),
+    prior: Math.fround(priorOf(action)),
   };
 }
 
@@ -289,24 +321,16 @@ export function idfOver(postings: ReadonlyMap<string, Posting>, actions: number)
 export function buildIndex(actions: readonly Action[]): SearchIndex {
   const gatherer = createGatherer();
   for (const action of actions) read(action, gatherer);
-  const { postings, lexemes } = gatherer;
-  for (const { weights } of postings.values())
+  const { postings: lists, lexemes } = gatherer;
+  for (const [term, { docs, weights }] of lists) {
+    if (docs.length === 0) lists.delete(term);
     for (let at = 0; at < weights.length; at++) weights[at] = (weights[at] as number) / ((weights[at] as number) + WEIGHTS.saturation);
+  }
+  const flat = flatten(lists);
+  const postings = createPostings(flat);
   const idf = idfOver(postings, actions.length);
-  const docs = actions.map((action): Doc => {
-    const verb = verbOf(action);
-    const terms = coreTerms(action, verb).slice(0, 30);
-    const total = terms.reduce((sum, term) => sum + idf(term), 0) || 1;
-    return {
-      action,
-      verb,
-      verbTerms: new Set(verb.words.map(stem)),
-      kind: kindOf(verb.verb, action.effect),
-      terms,
-      bits: bitsOf(terms),
-      shares: terms.map((term) => idf(term) / total),
-      prior: priorOf(action),
-    };
-  });
-  return { docs, postings, idf, words: lexemes };
+  const names = new Set<string>();
+  const acts = new Set<string>();
+  const docs = actions.map((action, at) => toDoc(action, at, { postings, idf }, names, acts));
+  return { docs, postings, idf, words: new Map([...lexemes].map(([word, { count }]) => [word, count])), names, acts, flat };
 }

@@ -25,6 +25,8 @@ export interface Word {
   readonly sentence?: boolean;
   readonly fuzzy: boolean;
   readonly quoted: boolean;
+  /** Several, as the ending of another language says it; `maybe` where its words do not tell. */
+  readonly plural?: boolean | "maybe";
   /** The parameter-like name (`target_branch`) that the word is a part of. */
   readonly name?: string;
 }
@@ -103,9 +105,11 @@ function translate(words: readonly Word[], language: Language, lexicon: Lexicon)
     const word = pieces[at] as Word;
     const match = language.phrases.match(plain, at, word.start);
     if (match) {
-      const fuzzy = pieces.slice(at, at + match.length).some((piece) => piece.fuzzy);
+      const span = pieces.slice(at, at + match.length);
+      const fuzzy = span.some((piece) => piece.fuzzy);
+      const plural = span.some((piece) => language.plural?.test(piece.word));
       match.value.split(" ").forEach((said, index) => {
-        out.push({ ...word, word: canonical(said), fuzzy, start: word.start && index === 0 });
+        out.push({ ...word, word: canonical(said), fuzzy, plural, start: word.start && index === 0 });
       });
     } else if (language.of.has(word.word)) out.push({ ...word, word: "of" });
     else if (!language.stop.has(word.word)) out.push(word);
@@ -144,7 +148,7 @@ function translateRuns(tokens: readonly Token[], lexicon: Lexicon): Word[] {
       at++;
     }
     language.translate(run).words.forEach((said, index) => {
-      out.push({ ...word, word: canonical(said), start: token.start && index === 0 });
+      out.push({ ...word, word: canonical(said), plural: "maybe", start: token.start && index === 0 });
     });
   }
   return out;

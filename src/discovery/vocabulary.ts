@@ -17,6 +17,8 @@ interface LanguageData {
   /** Letters that may follow a `*` stem. */
   readonly endings?: number;
   readonly plain?: readonly string[];
+  /** How words end that stand for several. */
+  readonly plural?: string;
   /** Verbs of two words that may stand apart (`turn it off`). */
   readonly apart?: readonly string[];
   /** Phrase → canonical words (see `query.ts` for their marks). */
@@ -30,6 +32,7 @@ export interface Language {
   readonly of: ReadonlySet<string>;
   /** Ordinary words that are never taken for typing mistakes. */
   readonly plain: ReadonlySet<string>;
+  readonly plural?: RegExp;
   readonly phrases: Phrases;
   /** First word → the small words that may follow later. */
   readonly apart: ReadonlyMap<string, ReadonlySet<string>>;
@@ -75,6 +78,7 @@ function loadWordLanguage(name: string): Language {
     stop: new Set(data.stop),
     of: new Set(data.of),
     plain: new Set(data.plain),
+    ...(data.plural ? { plural: new RegExp(`(?:${data.plural})$`) } : {}),
     apart: toApart(data.apart),
     phrases: createPhrases(Object.entries(data.phrases), starSpellings(data.endings ?? 5)),
   };

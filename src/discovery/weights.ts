@@ -40,6 +40,7 @@ export const WEIGHTS = {
     /** Several were asked for, the action gives one. */
     manyGot: 0.85,
   },
+  asks: { raw: 1, verb: 0.7, question: 0.3, canonical: 1, idfPower: 0.6, stranger: 0.5, add: 0.3, power: 1.5, fit: 0.5 },
   lengthNorm: 0.25,
   saturation: 1.4,
   idfPower: 0.56,
@@ -82,7 +83,9 @@ export const WEIGHTS = {
   /** A question, or a wish to read, that meets an action of its own verb which changes something. */
   ownVerbAsked: 0.65,
   /** Results below this share of the best are left out. */
-  cut: 0.25,
+  cut: 0.08,
+  /** Brings scores of the ranker closer together, so that shares of them read as before. */
+  temper: 0.4,
   withheldCut: 0.6,
-  confident: { coverage: 0.6, margin: 0.06 },
-} as const;
+  confident: { coverage: 0.6, margin: 0.2 },
+};

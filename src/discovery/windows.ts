@@ -11,6 +11,10 @@ export interface Window {
 
 const contentOf = (items: readonly Item[]) => items.filter((item) => item.group).length;
 
+/** So much was said that most of it is beside the point. */
+const STORY = 20;
+export const isStory = (items: readonly Item[]): boolean => contentOf(items) > STORY;
+
 /** The whole of a short query; clauses and runs of a few words of a long one. */
 export function windowsOf(items: readonly Item[]): Window[] {
   const { size, whole, part } = WEIGHTS.window;
@@ -93,7 +97,8 @@ export function wishOf(items: readonly Item[]): Wish {
   return {
     verbs,
     asks: items.some((item) => item.asks),
-    plural: headOf(items)?.plural ?? false,
+    plural: headOf(items)?.plural === true,
+    maybePlural: headOf(items)?.plural === "maybe",
     demands: items.some((item) => item.demands),
   };
 }
@@ -111,7 +116,7 @@ function mainVerbs(items: readonly Item[]): string[] {
 }
 
 /** The thing that is asked for: the last thing said before `of …`. */
-function headOf(items: readonly Item[]): Item | undefined {
+export function headOf(items: readonly Item[]): Item | undefined {
   let head: Item | undefined;
   for (const item of items) {
     if (!item.group || item.group.faint) continue;
@@ -133,7 +138,7 @@ export function groupsOf(
   const pairs: Group[] = [];
   const seen = new Set<string>();
   let last: string | undefined;
-  const isMany = headOf(items)?.plural ?? false;
+  const isMany = headOf(items)?.plural === true;
   for (const { group: said, of } of items) {
     const group = said && isMany && said.terms[0]?.term === LATEST ? { ...said, weight: said.weight * WEIGHTS.latestOfMany } : said;
     const head = group?.terms[0]?.term;

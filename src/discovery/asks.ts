@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import type { Action } from "../catalog/types.ts";
+import type { Container, Part } from "./container.ts";
+import { createPostings, type Flat, flatten, type Postings, packFlat, unpackFlat } from "./postings.ts";
+import { type Item, parseQuery } from "./query.ts";
+import type { Lexicon } from "./translate.ts";
+import { WEIGHTS } from "./weights.ts";
+
+let asks: Readonly<Record<string, readonly string[]>> | undefined;
+
+/** How people ask for actions at work: id → phrases. */
+export function readAsks(): Readonly<Record<string, readonly string[]>> {
+  asks ??= JSON.parse(readFileSync(new URL("./data/asks.json", import.meta.url), "utf8")) as Record<string, readonly string[]>;
+  return asks;
+}
+
+/** Where a phrase of an action comes from. */
+export const TITLE = 0;
+export const KEYWORD = 1;
+export const ASK = 2;
+
+/** The best likeness by source, and the second best of the asks. */
+export const SECOND = 3;
+export const LIKES = 4;
+
+export interface Phrase {
+  readonly doc: number;
+  readonly source: number;
+  readonly text: string;
+}
+
+/** Phrases that stand for an action as a whole: its title, its keywords, and how people ask for it. */
+export function phrasesOf(actions: readonly Action[]): Phrase[] {
+  const all = readAsks();
+  return actions.flatMap(({ id, title, keywords = [] }, doc) => [
+    { doc, source: TITLE, text: title },
+    ...keywords.map((text) => ({ doc, source: KEYWORD, text })),
+    ...(all[id] ?? []).map((text) => ({ doc, source: ASK, text })),
+  ]);
+}
+
+/** Phrases by the terms in them; each phrase is judged by itself, so that no action gathers words. */
+export interface AskIndex {
+  readonly postings: Postings;
+  /** By phrase: its action, its source, and its length as a vector. */
+  readonly docs: Uint16Array;
+  readonly sources: Uint8Array;
+  readonly norms: Float32Array;
+  readonly flat: Flat;
+}
+
+export type Bag = readonly (readonly [term: string, weight: number])[];
+
+/** What one step of a query says, in words as they were said and in canonical ones. */
+export function bagOf({ raw = [], group, verbs = [], asks: asking }: Item): Bag {
+  const { raw: plain, verb, question, canonical } = WEIGHTS.asks;
+  const terms = (group?.terms ?? []).filter(({ term }) => !term.startsWith("="));
+  return [
+    ...raw.map((word) => [`~${word}`, plain] as const),
+    ...terms.map(({ term, weight }) => [term, canonical * weight * Math.min(1, group?.weight ?? 1)] as const),
+    ...verbs.map((one) => [`!${one}`, verb] as const),
+    ...(asking ? [["?", question] as const] : []),
+  ];
+}
+
+/** Each term once, with its greatest weight. */
+export function joinBags(bags: readonly Bag[]): Map<string, number> {
+  const all = new Map<string, number>();
+  for (const bag of bags) for (const [term, weight] of bag) if (weight > (all.get(term) ?? 0)) all.set(term, weight);
+  return all;
+}
+
+const idfOf = (phrases: number, count: number) => Math.log(1 + phrases / Math.max(count, 1)) ** WEIGHTS.asks.idfPower;
+
+export function buildAsks(actions: readonly Action[], lexicon: Lexicon): AskIndex {
+  const phrases = phrasesOf(actions);
+  const lists = new Map<string, { docs: number[]; weights: number[] }>();
+  const bags = phrases.map(({ text }) => joinBags(parseQuery(text, lexicon, false).map(bagOf)));
+  bags.forEach((bag, phrase) => {
+    for (const [term, weight] of bag) {
+      const list = lists.get(term) ?? { docs: [], weights: [] };
+      lists.set(term, list);
+      list.docs.push(phrase);
+      list.weights.push(weight);
+    }
+  });
+  const lengthOf = (bag: ReadonlyMap<string, number>) =>
+    Math.hypot(...[...bag].map(([term, weight]) => weight * idfOf(phrases.length, lists.get(term)?.docs.length ?? 0))) || 1;
+  const flat = flatten(lists);
+  return {
+    postings: createPostings(flat),
+    docs: Uint16Array.from(phrases, ({ doc }) => doc),
+    sources: Uint8Array.from(phrases, ({ source }) => source),
+    norms: Float32Array.from(bags, lengthOf),
+    flat,
+  };
+}
+
+export const packAsks = ({ flat, docs, sources, norms }: AskIndex): Record<string, Part> => ({
+  ...packFlat("asks", flat),
+  "asks.of": docs,
+  "asks.sources": sources,
+  "asks.norms": norms,
+});
+
+export function unpackAsks(file: Container): AskIndex {
+  const flat = unpackFlat("asks", file);
+  const postings = createPostings(flat);
+  return { postings, docs: file.numbers("asks.of"), sources: file.numbers("asks.sources"), norms: file.numbers("asks.norms"), flat };
+}
+
+/** What was found of each phrase and each action; reused from window to window. */
+export interface LikeBoard {
+  readonly sums: Float64Array;
+  readonly touched: number[];
+  /** By action: four likenesses, 0 to 1. */
+  readonly likes: Float32Array;
+  /** Actions with any. */
+  readonly docs: number[];
+  /** A phrase that is passed over: for fitting weights on the phrases themselves. */
+  skip: number;
+}
+
+export const makeLikeBoard = (index: AskIndex, actions: number): LikeBoard => ({
+  sums: new Float64Array(index.docs.length),
+  touched: [],
+  likes: new Float32Array(actions * LIKES),
+  docs: [],
+  skip: -1,
+});
+
+function clear(board: LikeBoard): void {
+  for (const phrase of board.touched) board.sums[phrase] = 0;
+  for (const doc of board.docs) board.likes.fill(0, doc * LIKES, doc * LIKES + LIKES);
+  board.touched.length = board.docs.length = 0;
+}
+
+function note(board: LikeBoard, doc: number, source: number, like: number): void {
+  const { likes } = board;
+  const at = doc * LIKES;
+  if (likes[at] === 0 && likes[at + KEYWORD] === 0 && likes[at + ASK] === 0) board.docs.push(doc);
+  if (like > (likes[at + source] as number)) {
+    if (source === ASK) likes[at + SECOND] = likes[at + ASK] as number;
+    likes[at + source] = like;
+  } else if (source === ASK && like > (likes[at + SECOND] as number)) likes[at + SECOND] = like;
+}
+
+/** Writes on the board how like the phrases of each action are to a bag of terms (the cosine). */
+export function compareAsks(bag: ReadonlyMap<string, number>, index: AskIndex, board: LikeBoard): void {
+  clear(board);
+  const { postings, docs, sources, norms } = index;
+  let norm = 0;
+  for (const [term, weight] of bag) {
+    const count = postings.count(term);
+    const idf = idfOf(docs.length, count) * (count === 0 ? WEIGHTS.asks.stranger : 1);
+    norm += (weight * idf) ** 2;
+    const found = count === 0 ? undefined : postings.get(term);
+    if (!found) continue;
+    const gain = weight * idf * idf;
+    for (let at = 0; at < found.docs.length; at++) {
+      const phrase = found.docs[at] as number;
+      if (board.sums[phrase] === 0) board.touched.push(phrase);
+      board.sums[phrase] = (board.sums[phrase] as number) + gain * (found.weights[at] as number);
+    }
+  }
+  const own = Math.sqrt(norm) || 1;
+  for (const phrase of board.touched)
+    if (phrase !== board.skip)
+      note(board, docs[phrase] as number, sources[phrase] as number, (board.sums[phrase] as number) / (own * (norms[phrase] as number)));
+}

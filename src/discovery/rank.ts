@@ -1,0 +1,143 @@
+import { readFileSync } from "node:fs";
+import type { Action } from "../catalog/types.ts";
+import { ASK, KEYWORD, LIKES, SECOND, TITLE } from "./asks.ts";
+import type { Doc } from "./search-index.ts";
+import { WEIGHTS } from "./weights.ts";
+
+const read = <T>(name: string): T => JSON.parse(readFileSync(new URL(`./data/${name}.json`, import.meta.url), "utf8")) as T;
+
+/** What the ranker looks at, in order. The `long` ones count for a story only, beside the plain ones. */
+export const INPUTS = [
+  "base",
+  "sum",
+  "title",
+  "keyword",
+  "ask",
+  "near",
+  "second",
+  "share",
+  "core",
+  "coverage",
+  "fit",
+  "verb",
+  "verbSaid",
+  "headIn",
+  "firstSaid",
+  "lastSaid",
+  "unsaid",
+  "length",
+  "essential",
+  "most",
+  "often",
+  "destructive",
+  "write",
+  "long base",
+  "long sum",
+  "long ask",
+  "long share",
+  "long coverage",
+  "long fit",
+  "long verb",
+  "long essential",
+  "long most",
+  "long often",
+  "long destructive",
+] as const;
+
+/** What the best window of a query says of an action. */
+export interface Evidence {
+  /** Share of the best score of any action, and of the best sum over all windows. */
+  readonly base: number;
+  readonly sum: number;
+  /** Four likenesses of its phrases, from a place on, and the best of any action. */
+  readonly likes: Float32Array;
+  readonly at: number;
+  readonly best: number;
+  readonly core: number;
+  readonly coverage: number;
+  readonly fit: number;
+  /** 1 where the class that was wished for is the action's, -1 where it is another, 0 without a wish. */
+  readonly wish: number;
+  readonly verbSaid: boolean;
+  /** Bits of the name's terms that were said. */
+  readonly said: number;
+  /** The thing that is asked for stands in the name. */
+  readonly headIn: boolean;
+  readonly isLong: boolean;
+}
+
+export function likest(likes: Float32Array, at: number): number {
+  return Math.max(likes[at] as number, likes[at + KEYWORD] as number, likes[at + ASK] as number);
+}
+
+let popular: ReadonlyMap<string, 1 | 2> | undefined;
+
+/** 1 for what people use most, 2 for what they use often. */
+function popularity({ id }: Action): 0 | 1 | 2 {
+  if (!popular) {
+    const { most, often } = read<{ most: string[]; often: string[] }>("popular");
+    popular = new Map([...often.map((one) => [one, 2] as const), ...most.map((one) => [one, 1] as const)]);
+  }
+  return popular.get(id) ?? 0;
+}
+
+/** From here on a phrase is nearly what was said. */
+const FAR = 0.6;
+const LEAST = 0.01;
+const log = (value: number) => Math.log(Math.max(value, LEAST));
+const flag = (is: boolean) => (is ? 1 : 0);
+
+/** The inputs of one action, in the order of their names. */
+export function inputsOf({ action, shares, ...doc }: Doc, evidence: Evidence): number[] {
+  const { likes, at, core, coverage, wish, said, isLong } = evidence;
+  const share = likest(likes, at) / Math.max(evidence.best, 0.2);
+  const often = popularity(action);
+  const base = log(evidence.base);
+  const sum = log(evidence.sum);
+  const fit = Math.log(Math.max(evidence.fit, 0.05));
+  const ask = likes[at + ASK] as number;
+  const common = [flag(action.essential === true), flag(often === 1), flag(often === 2)];
+  const ends = flag(action.effect === "destructive");
+  const long = flag(isLong);
+  return [
+    base,
+    sum,
+    likes[at + TITLE] as number,
+    likes[at + KEYWORD] as number,
+    ask,
+    Math.max(0, ask - FAR),
+    likes[at + SECOND] as number,
+    share,
+    core,
+    coverage,
+    fit,
+    wish,
+    flag(evidence.verbSaid),
+    flag(evidence.headIn),
+    flag((said & 1) !== 0),
+    flag((said & (1 << (shares.length - 1))) !== 0),
+    Math.min(3, shares.length * (1 - core)),
+    Math.min(shares.length, 6) / 3,
+    ...common,
+    ends,
+    flag(doc.kind % 3 === 1),
+    ...[base, sum, ask, share, coverage, fit, wish, ...common, ends].map((input) => input * long),
+  ];
+}
+
+let weights: readonly number[] | undefined;
+
+/** Weights for a while, by name; without any, those of the file again. */
+export function setRanker(named: Readonly<Record<string, number>> | undefined): void {
+  weights = named && INPUTS.map((name) => named[name] ?? 0);
+}
+
+/** The score of an action: a product of powers, one for each input. */
+export function rankScore(inputs: readonly number[]): number {
+  weights ??= ((named) => INPUTS.map((name) => named[name] ?? 0))(read<Record<string, number>>("rank"));
+  let sum = 0;
+  for (let at = 0; at < inputs.length; at++) sum += (inputs[at] as number) * (weights[at] as number);
+  return Math.exp(sum * WEIGHTS.temper);
+}
+
+export { LIKES };

@@ -18,7 +18,13 @@ const CLIP = 300;
 /** Characters of a page that are looked at. */
 const MOST_TEXT = 4_000;
 
-const clip = (text: string) => (text.length > CLIP ? `${text.slice(0, CLIP)}…` : text);
+/** GitLab's words may hold those of others: in one line they cannot pass for a line of ours. */
+const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
+
+function clip(text: string): string {
+  const line = oneLine(text);
+  return line.length > CLIP ? `${line.slice(0, CLIP)}…` : line;
+}
 
 function flat(value: unknown): string {
   if (Array.isArray(value)) return value.map(flat).join("; ");
@@ -84,7 +90,7 @@ function fromObject(body: Plain): Words {
   const oauth = error !== undefined && /^[a-z_]+$/.test(error) && (about !== undefined || body.scope !== undefined);
   if (oauth) {
     const scope = string(body.scope);
-    return { text: about ?? error, fields: {}, error, ...(scope === undefined ? {} : { scope }) };
+    return { text: clip(about ?? error), fields: {}, error, ...(scope === undefined ? {} : { scope }) };
   }
   const words = fromMessage(body.message) ?? (error === undefined ? undefined : { text: clip(error), ...fromGrape(error) });
   const found = words ?? { text: clip(string(body.detail) ?? string(body.title) ?? flat(body.errors ?? body.error)), fields: {} };

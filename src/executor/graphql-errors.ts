@@ -9,7 +9,7 @@ type Plain = Readonly<Record<string, unknown>>;
 
 const wordsOf = (errors: unknown): string | undefined =>
   Array.isArray(errors) && errors.length > 0
-    ? errors.map((one) => (isPlain(one) && one.message !== undefined ? String(one.message) : String(one))).join("; ")
+    ? toWords(errors.map((one) => (isPlain(one) && one.message !== undefined ? String(one.message) : String(one))).join("; ")).text
     : undefined;
 
 /** The words of a mutation that GitLab understood and did not do. */

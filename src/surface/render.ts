@@ -78,7 +78,9 @@ function renderShaped(outcome: Shaped): ToolResult {
         base64: outcome.base64,
         ...notes.json,
       };
-      const line = `${outcome.name ?? "file"}: ${outcome.mime}, ${outcome.bytes} bytes, base64:\n${outcome.base64}`;
+      // Whoever uploaded it chose the name.
+      const named = outcome.name === undefined ? "file" : JSON.stringify(outcome.name);
+      const line = `${named}: ${outcome.mime}, ${outcome.bytes} bytes, base64:\n${outcome.base64}`;
       const block = outcome.mime.startsWith("image/") ? { type: "image", data: outcome.base64, mimeType: outcome.mime } : text(head + line);
       return { content: [block], structuredContent: json };
     }

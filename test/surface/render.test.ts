@@ -58,7 +58,7 @@ describe("both forms", () => {
     const image = renderOutcome({ kind: "binary", base64: "aGk=", mime: "image/png", bytes: 2, name: "a.png" });
     expect(image.content[0]).toEqual({ type: "image", data: "aGk=", mimeType: "image/png" });
     expect(textOf(renderOutcome({ kind: "binary", base64: "aGk=", mime: "application/zip", bytes: 2, name: "a.zip" }))).toContain(
-      "a.zip: application/zip, 2 bytes",
+      '"a.zip": application/zip, 2 bytes',
     );
   });
 

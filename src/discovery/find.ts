@@ -1,3 +1,4 @@
+import { otherName } from "../catalog/load.ts";
 import type { Action, Effect } from "../catalog/types.ts";
 import { createEngine, type Engine, readQuery } from "./engine.ts";
 import { type Hit, wordsFor } from "./score.ts";
@@ -98,12 +99,24 @@ function suggest(query: string, built: Built, options: FindOptions): string[] {
 const inScope = (action: Action, { toolset, effect }: FindOptions) =>
   (toolset === undefined || nameKey(action.toolset) === nameKey(toolset)) && (effect === undefined || action.effect === effect);
 
+/** Longer than any name. */
+const MAX_NAME = 100;
+
+/** Actions that a name stands for: an id, a tool name or an alias of ours, else what another GitLab server calls it. */
+function named(name: string, { exact }: Built): readonly number[] {
+  if (name.length > MAX_NAME) return [];
+  const own = exact.get(nameKey(name));
+  if (own || !/^[a-z0-9]+(?:[._-][a-z0-9]+)+$/i.test(name)) return own ?? [];
+  const other = otherName(name) ?? otherName(name.toLowerCase()) ?? otherName(nameKey(name));
+  return other === undefined ? [] : (exact.get(nameKey(other)) ?? []);
+}
+
 /** Exact names in the query: the whole of it, or a word of it that can only be a name. */
 function exactHits(query: string, built: Built): { readonly whole: readonly number[]; readonly inside: readonly number[] } {
-  const whole = built.exact.get(nameKey(query)) ?? [];
+  const whole = named(query.trim(), built);
   if (whole.length > 0) return { whole, inside: [] };
   const words = query.slice(0, 2_000).match(/[A-Za-z0-9]+(?:[._][A-Za-z0-9]+)+/g) ?? [];
-  return { whole, inside: words.flatMap((word) => built.exact.get(nameKey(word)) ?? []) };
+  return { whole, inside: words.flatMap((word) => named(word, built)) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { loadActions } from "../../src/catalog/load.ts";
+import { loadActions, readData } from "../../src/catalog/load.ts";
 import type { Action, Effect } from "../../src/catalog/types.ts";
 import { createFinder, type FindAnswer, type FindOptions } from "../../src/discovery/find.ts";
 
@@ -34,6 +34,14 @@ describe("exact names", () => {
     const aliased = actions.find(({ aliases }) => aliases?.includes("pipeline.schedule_list"));
     expect(aliased?.id).toBe("pipeline_schedule.list");
     expect(find("pipeline.schedule_list").results[0]).toMatchObject({ action: { id: "pipeline_schedule.list" }, exact: true });
+  });
+
+  it("knows what other GitLab servers call it; our own names win", () => {
+    const names = Object.entries(readData<Record<string, string>>("aliases"));
+    const own = new Set(actions.flatMap(({ id, tool, aliases = [] }) => [id, tool, ...aliases]).map((name) => name.replace(/[.-]/g, "_")));
+    for (const [name, id] of names.filter(([name]) => !own.has(name.replace(/[.-]/g, "_"))).filter((_, at) => at % 25 === 0))
+      expect(find(name).results[0], name).toMatchObject({ action: { id }, exact: true });
+    expect(find("list_merge_requests").results[0]?.action.id).toBe("merge_request.list");
   });
 
   it("puts a name inside a sentence first, but not as exact", () => {

@@ -122,6 +122,14 @@ function likelyGroups(session: Session, groups: readonly Row[], { query }: Scene
     .map(({ name }) => name);
 }
 
+export interface Found {
+  readonly offers: readonly Offer[];
+  /** Best first, by a search or by their likeness among many. */
+  readonly ranked: boolean;
+}
+
+const NOTHING: Found = { offers: [], ranked: false };
+
 /** The rows that a group is said to hold, before anything is opened. */
 async function peek(session: Session, part: Part | undefined, group: string): Promise<readonly Row[]> {
   if (!part) return [];
@@ -131,8 +139,11 @@ async function peek(session: Session, part: Part | undefined, group: string): Pr
 
 const asOffer = (row: Row): Offer => ({ ...row, name: row.names.join(" "), toCall: () => ({ tool: "", args: {} }) });
 
-/** Opens one group, only the tools that are most like the request where that can be said, and gives what can be called then. */
-async function open(session: Session, scene: Scene, roles: Roles, group: string): Promise<Offer[]> {
+/**
+ * Opens one group, only the tools that are most like the request where that can be said, and gives what can be called then: in the order
+ * of their likeness among all that the group holds, where that was seen.
+ */
+async function open(session: Session, scene: Scene, roles: Roles, group: string): Promise<Found> {
   session.opened.add(group);
   const opener = roles.openers[0];
   const rows = await peek(
@@ -141,29 +152,22 @@ async function open(session: Session, scene: Scene, roles: Roles, group: string)
     group,
   );
   const best = choose(rows.map(asOffer), scene, session.seed).slice(0, 3);
-  if (rows.length > 0 && best.length === 0) return [];
-  if (!opener) return keep(rows, session);
+  if (rows.length > 0 && best.length === 0) return NOTHING;
+  if (!opener) return { offers: keep(rows, session), ranked: false };
   const names = best.flatMap(({ offer }) => offer.name.split(" ")[0] ?? []);
   const some = opener.names && names.length > 0 ? { [opener.names.name]: names } : {};
   const key = opener.key.type === "array" ? [group] : group;
   const seen = await session.send({ tool: opener.tool.name, args: { [opener.key.name]: key, ...some } });
-  if (seen.isError) return [];
+  if (seen.isError) return NOTHING;
   const told = rowsOf(seen.text).filter(
     (row) => row.params !== undefined || session.host.tools.some(({ name }) => row.names.includes(name)),
   );
-  return keep([...rows.filter((row) => names.includes(row.names[0] ?? "")), ...told], session);
+  const chosen = names.flatMap((name) => rows.find((row) => row.names[0] === name) ?? []);
+  return { offers: keep([...chosen, ...told], session), ranked: chosen.length > 0 };
 }
 
 /** Two groups at most for one request: a person would not open everything either. */
 const GROUPS = 2;
-
-export interface Found {
-  readonly offers: readonly Offer[];
-  /** A search gave them, best first. */
-  readonly ranked: boolean;
-}
-
-const NOTHING: Found = { offers: [], ranked: false };
 
 /**
  * Looks for more than is at hand: by a search where there is one, else in the groups that are most like the request.
@@ -176,8 +180,8 @@ export async function discover(session: Session, scene: Scene): Promise<Found> {
   if (roles.openers.length + roles.showers.length === 0 || roles.dispatchers.length > 0) return NOTHING;
   const groups = likelyGroups(session, await groupsOf(session, roles), scene);
   for (const group of groups.slice(0, GROUPS)) {
-    const offers = await open(session, scene, rolesNow(session), group);
-    if (offers.length > 0) return { offers, ranked: false };
+    const found = await open(session, scene, rolesNow(session), group);
+    if (found.offers.length > 0) return found;
   }
   return NOTHING;
 }

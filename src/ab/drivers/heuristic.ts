@@ -34,11 +34,17 @@ async function best(
 
 type Suits = (choice: Choice) => boolean;
 
+/** Holds enough of the request's words, has a place for every number in it, and can be called. */
+function isEnough({ cover, filled: { missing, used } }: Choice, { mentions, intent }: Scene): boolean {
+  const numbers = mentions.filter(({ kind, at }) => kind === "number" && at >= intent.from && at < intent.to);
+  return cover >= ENOUGH && missing.length === 0 && numbers.every(({ at }) => used.has(at));
+}
+
 /** The best of what is at hand, or of what a look around finds where that is not like the request. */
 async function find(session: Session, scene: Scene, suits: Suits = () => true): Promise<Choice | undefined> {
   const atHand = () => best(session, scene, () => offersNow(session), false, suits);
   const hand = await atHand();
-  if (hand && hand.cover >= ENOUGH && hand.filled.missing.length === 0) return hand;
+  if (hand && isEnough(hand, scene)) return hand;
   const { offers, ranked } = await discover(session, scene);
   const now = () => offers.map((offer) => session.learned.get(offer.name) ?? offer);
   return (offers.length > 0 ? await best(session, scene, now, ranked, suits) : undefined) ?? (await atHand());

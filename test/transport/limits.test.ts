@@ -62,6 +62,16 @@ describe("limits that become others while clients are connected", () => {
     expect([one.told(), one.names()]).toEqual([2, ["create_issue"]]);
   });
 
+  it("that become wider put on what the client chose at connect and could not have then", () => {
+    const { bridge, limit } = bridgeFor();
+    limit({ readOnly: ["work_items"] });
+    const one = serve(bridge, {}, { toolsets: ["work_items"] });
+    expect(one.names()).not.toContain("create_issue");
+    limit({});
+    expect(one.told()).toBe(1);
+    expect(one.names()).toContain("create_issue");
+  });
+
   it("are told to nobody who has gone, and bad ones change nothing", () => {
     const { bridge, limit } = bridgeFor();
     const gone = serve(bridge, {}, { toolsets: ["work_items"] });

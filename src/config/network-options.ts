@@ -13,6 +13,13 @@ export const NETWORK_OPTIONS = {
     schema: integer(30_000, 100, 600_000),
     about: "Milliseconds until a request to GitLab is given up",
   }),
+  identifyTimeout: option({
+    flag: "identify-timeout",
+    env: "GITLAB_BRIDGE_IDENTIFY_TIMEOUT",
+    kind: "value",
+    schema: integer(3_000, 100, 60_000),
+    about: "Milliseconds that is waited to learn from GitLab whose token it is; what is not known then is left to GitLab's own answer",
+  }),
   retries: option({
     flag: "retries",
     env: "GITLAB_BRIDGE_RETRIES",

@@ -349,6 +349,7 @@ export function createGitLabSource(options: GitLabOptions): GitLabSource {
   const probe = { ...parts, request: createRequest(root, requesterFn) };
   const facts = createFacts({
     get: (path, context, signal) => get(probe, path, path, context, signal),
+    deadline: settings.identifyTimeout,
     digest: async ({ credential }) => {
       const [value] = Object.values((await credentials.get(credential)).headers);
       return value === undefined ? undefined : digestOf(value);

@@ -9,7 +9,6 @@ export const LIMITS = {
   keepAliveMs: 15_000,
   idleSocketMs: 75_000,
   drainMs: 10_000,
-  identifyMs: 2_000,
   sweepMs: 15_000,
   /** Notification streams that one person may hold open. */
   streams: 32,

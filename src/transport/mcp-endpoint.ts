@@ -159,7 +159,7 @@ async function identify(parts: EndpointParts, connection: Connection, exchange: 
   const { credential } = exchange.visitor;
   if (!credential && parts.settings.auth !== "server") return {};
   const facts = await within(
-    LIMITS.identifyMs,
+    parts.settings.identifyTimeout,
     parts.bridge.identify(connection, credential).catch((): Facts => ({})),
     {},
   );

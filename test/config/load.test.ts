@@ -31,6 +31,7 @@ const BAD: Record<OptionName, readonly [value: string, says: RegExp]> = {
   tokenFile: [hole("TOKEN_FILE"), /placeholder/],
   tokenCommand: ["pass\nshow", /one line; such as pass show gitlab/],
   project: [hole("workspaceFolder"), /placeholder/],
+  identifyTimeout: ["90000", /"90000" is not a whole number from 100 to 60000; the nearest is 60000/],
   timeout: ["30s", /"30s" is not a whole number from 100 to 600000; the nearest is 30000/],
   retries: ["9", /"9" is not a whole number from 0 to 5; the nearest is 5/],
   concurrency: ["0", /from 1 to 64; the nearest is 1/],

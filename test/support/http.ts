@@ -8,10 +8,13 @@ import { createLog } from "../../src/log.ts";
 import { type HttpServer, serveOverHttp } from "../../src/transport/http.ts";
 import { DIST } from "./clients.ts";
 
+/** Nobody is taken for a stranger because this machine is slow. */
+const PATIENT = "--identify-timeout=60000";
+
 /** Settings as `serve --http` with these flags and variables would have them, on a free port. */
 export function httpSettings(argv: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const { settings } = loadSettings({
-    argv: ["--http", ...(argv.some((flag) => flag.startsWith("--port=")) ? [] : ["--port=0"]), ...argv],
+    argv: ["--http", ...["--port=0", PATIENT].filter((own) => !argv.some((flag) => flag.split("=")[0] === own.split("=")[0])), ...argv],
     env,
     transport: "http",
   });
@@ -188,7 +191,9 @@ export interface Spawned {
 /** Resolves once it listens; rejects with what it wrote when it ends before. */
 export async function spawnHttp(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Spawned> {
   const port = args.some((flag) => flag.startsWith("--port=")) ? [] : ["--port=0"];
-  const child = spawn(process.execPath, [DIST, "serve", "--http", ...port, ...args], { env: { PATH: process.env.PATH ?? "", ...env } });
+  const child = spawn(process.execPath, [DIST, "serve", "--http", PATIENT, ...port, ...args], {
+    env: { PATH: process.env.PATH ?? "", ...env },
+  });
   let stderr = "";
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const url = await new Promise<string>((resolve, reject) => {

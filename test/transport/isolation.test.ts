@@ -18,6 +18,7 @@ import {
 /** Two thirds hold a session; the others come with each request anew. */
 const PEOPLE = 300;
 const KEY = "isolation".repeat(5);
+const FLAGS = [`--session-key=${KEY}`, "--settle=0", "--concurrency=64"];
 const LIST = { jsonrpc: "2.0", id: 7, method: "tools/list", params: {} };
 const TOOLSETS = ["ci", "work_items", "repository", "merge_requests"];
 const STYLES = ["bridge", "dynamic", "toolsets", "static"];
@@ -26,7 +27,7 @@ let crowd: Crowd;
 let server: Started;
 beforeAll(async () => {
   crowd = await startCrowd();
-  server = await startHttp([`--session-key=${KEY}`, "--settle=0", "--concurrency=64"], { GITLAB_URL: crowd.url });
+  server = await startHttp(FLAGS, { GITLAB_URL: crowd.url });
 });
 afterAll(async () => {
   await server.stop();
@@ -140,7 +141,7 @@ it("200 sessions at once and 100 people without one, refreshing tokens, dropping
   expect(server.held().sessions).toBe(200);
   const { port } = server;
   await server.stop();
-  server = await startHttp([`--session-key=${KEY}`, "--settle=0", "--concurrency=64", `--port=${port}`], { GITLAB_URL: crowd.url });
+  server = await startHttp([...FLAGS, `--port=${port}`], { GITLAB_URL: crowd.url });
   await expect
     .poll(() =>
       fetch(new URL("/healthz", server.url)).then(

@@ -175,7 +175,7 @@ describe("whose session it is", () => {
 
   it("a GitLab that hangs opens a session all the same, for the token that was shown", async () => {
     crowd.hang(true);
-    const { url } = await start();
+    const { url } = await start("--identify-timeout=100");
     const { answer, session } = await handshake(url, token(1));
     expect(answer.status).toBe(200);
     expect((await post(url, LIST, { ...session, ...token(1) })).status).toBe(200);

@@ -58,6 +58,7 @@ class Held<T> {
     this.#request = request;
     const { signal } = request.mcpReq;
     const stop = () => this.end();
+    if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
     this.#stopListening = () => signal.removeEventListener("abort", stop);
   }
@@ -74,6 +75,7 @@ class Held<T> {
   }
 
   #ask(params: Readonly<Record<string, unknown>>): Promise<Elicited> {
+    if (this.#control.signal.aborted) return Promise.resolve({ action: "cancel" });
     return new Promise((resolve) => {
       this.#questions.push({ nonce: randomBytes(9).toString("base64url"), params, answer: resolve });
       this.#told();

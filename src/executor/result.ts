@@ -26,7 +26,8 @@ const FRAME = 150;
 export const roomOf = ({ budget }: ShapeSettings, wanted: Wanted = {}): number =>
   wanted.part ? MOST_PART : Math.max(200, (wanted.budget ?? budget) - FRAME);
 
-const AUTHORED = /^((?:.*_)?(?:title|name)|description|body|message|content|diff|notes?|labels|merged_yaml|bio)$/;
+const AUTHORED =
+  /^((?:.*_)?(?:title|name|path)|description|summary|reason|body|message|content|text|diff|notes?|labels|ref|(?:source|target)_branch|merged_yaml|bio)$/;
 
 /** Whether people other than the caller may have written something in it. */
 export function isAuthored(value: unknown, depth = 0): boolean {

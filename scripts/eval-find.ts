@@ -6,7 +6,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { loadActions } from "../src/catalog/load.ts";
+import { buildIndexes, createEngine } from "../src/discovery/engine.ts";
 import { createFinder, type Finder } from "../src/discovery/find.ts";
+import { keyOf, pack, unpack } from "../src/discovery/prebuilt.ts";
 import { ablate } from "./find-ablation.ts";
 import { answerTokens } from "./find-answers.ts";
 import { type Case, isHeldOut, readCases, readGarbled } from "./find-cases.ts";
@@ -23,17 +25,28 @@ function collectGarbage(): void {
   (runInNewContext("gc") as () => void)();
 }
 
-/** Time until the first answer, and the memory that the index keeps. */
-function build(): { readonly finder: Finder; readonly readyMs: number; readonly megabytes: number } {
+/** Processor time until the index is ready and the first answer is given, and the memory that it keeps. */
+function build(): { readonly finder: Finder; readonly readyMs: number; readonly firstMs: number; readonly megabytes: number } {
   const actions = loadActions();
+  const key = keyOf(actions);
+  const file = pack(buildIndexes(actions), key);
+  const readies = Array.from({ length: 15 }, () => {
+    const at = cpu();
+    unpack(file, actions, keyOf(actions));
+    return cpu() - at;
+  });
+  const rows = actions.map((action) => ({ ...action }));
   collectGarbage();
-  const before = process.memoryUsage().heapUsed;
-  const finder = createFinder(() => actions);
+  const before = process.memoryUsage();
+  const finder = createFinder(() => rows);
   const at = cpu();
+  createEngine(rows);
+  const firstMs = cpu() - at;
   finder.find("warm up", { permitted });
-  const readyMs = cpu() - at;
   collectGarbage();
-  return { finder, readyMs, megabytes: (process.memoryUsage().heapUsed - before) / 2 ** 20 };
+  const after = process.memoryUsage();
+  const megabytes = (after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers) / 2 ** 20;
+  return { finder, readyMs: percentile(readies, 0.5), firstMs, megabytes };
 }
 
 /** Processor time, which other work on the machine does not lengthen as it does the clock. */
@@ -98,7 +111,7 @@ function lastAblation(): string {
 }
 
 async function main(): Promise<void> {
-  const { finder, readyMs, megabytes } = build();
+  const { finder, readyMs, firstMs, megabytes } = build();
   const actions = loadActions();
   const ids = new Set(actions.map(({ id }) => id));
   const known = (cases: readonly Case[]) => cases.filter((one) => one.ids.some((id) => ids.has(id)));
@@ -107,6 +120,7 @@ async function main(): Promise<void> {
     tune: own.filter(({ query }) => !isHeldOut(query)),
     "held-out": own.filter(({ query }) => isHeldOut(query)),
     blind: known(readCases("blind")),
+    stories: known(readCases("long")),
   };
   const judged = Object.entries(sets).map(([name, cases]) => [name, cases.map((one) => judge(finder, one))] as const);
   if (flags.has("--misses")) showMisses(finder, judged[0]?.[1] ?? []);
@@ -118,7 +132,8 @@ async function main(): Promise<void> {
     "",
     "Written by `npm run eval:find`. The queries of `fixtures/find/queries.json` are split by a fixed rule (a hash of the query): word lists",
     "and weights may be fitted on *tune* only. Both halves come from one author, who also wrote the word lists, so *held-out* flatters.",
-    "*Blind* (`blind.json`) was written by another author who saw neither; nobody who works on find reads its single queries.",
+    "*Blind* (`blind.json`) was written by another author who saw neither; nobody who works on find reads its single queries. *Stories*",
+    "(`long.json`) are long prompts that the ranker was fitted on beside *tune*.",
     "",
     ...judged.filter(([, list]) => list.length > 0).flatMap(([name, list]) => [`## ${name}`, "", ...table(list), ""]),
     "## Safety, size, speed",
@@ -127,7 +142,7 @@ async function main(): Promise<void> {
     `- Tokens of the answer (o200k): ${Object.entries(await answerTokens(queries))
       .map(([name, value]) => `${name} ${value}`)
       .join(", ")}.`,
-    `- ${actions.length} actions; first answer after ${readyMs.toFixed(0)} ms with the index built on the spot (the build leaves one ready); the index keeps ${megabytes.toFixed(1)} MB.`,
+    `- ${actions.length} actions; the index that the build leaves is ready after ${readyMs.toFixed(1)} ms of processor time (median), one built on the spot after ${firstMs.toFixed(0)} ms; it keeps ${megabytes.toFixed(1)} MB.`,
     ...Object.entries(latency(finder, queries)).map(([name, value]) => `- Milliseconds of processor time, ${name}: ${value}.`),
     "",
   ];

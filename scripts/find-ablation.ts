@@ -1,6 +1,7 @@
 import type { Action } from "../src/catalog/types.ts";
 import { createFinder } from "../src/discovery/find.ts";
 import { createPhrases } from "../src/discovery/phrases.ts";
+import { readRanker, setRanker } from "../src/discovery/rank.ts";
 import { loadVocabulary } from "../src/discovery/vocabulary.ts";
 import { WEIGHTS } from "../src/discovery/weights.ts";
 import type { Case } from "./find-cases.ts";
@@ -44,6 +45,19 @@ const all =
     for (const one of undo) one();
   };
 
+/** Leaves inputs of the ranker out: those whose name ends in one of the words. */
+function withoutInputs(...words: readonly string[]): () => void {
+  const kept = Object.entries(readRanker()).filter(([name]) => !words.includes(name.split(" ").at(-1) ?? ""));
+  setRanker(Object.fromEntries(kept));
+  return () => setRanker(undefined);
+}
+
+/** The score of the best window alone. */
+function withoutRanker(): () => void {
+  setRanker({ base: 1 / WEIGHTS.temper });
+  return () => setRanker(undefined);
+}
+
 const noPhrases = () => createPhrases([], (word) => [word]);
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -72,13 +86,21 @@ const PARTS: readonly (readonly [name: string, off: () => () => void])[] = [
   ["share of the id that was said (core)", () => setAll("coreFloor", 1)],
   ["share of the query that was answered (coverage)", () => setAll("coverageFloor", 1)],
   ["what is said first weighs more", () => setAll("window.far", 1)],
-  ["essential actions first", () => setAll("prior.essential", 1)],
+  [
+    "phrases (titles, keywords, how people ask)",
+    () => all(setAll("asks.add", 0), withoutInputs("title", "keyword", "ask", "near", "second", "share")),
+  ],
+  ["how people ask only", () => withoutInputs("ask", "near", "second")],
+  ["the ranker", withoutRanker],
+  ["what people use most", () => all(setAll("prior.essential", 1), withoutInputs("essential", "most", "often"))],
+  ["all windows together (sum)", () => withoutInputs("sum")],
 ];
 
 /** Recall on some cases, with everything and with one part after the other switched off. */
 export function ablate(actions: readonly Action[], cases: readonly Case[]): string[] {
   const measure = (name: string) => {
-    const finder = createFinder(() => actions);
+    const copies = actions.map((action) => ({ ...action }));
+    const finder = createFinder(() => copies);
     const tallies = tallyBy(
       cases.map((one) => judge(finder, one)),
       ({ lang }) => [lang === "en" ? "en" : "other"],

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Action } from "../catalog/types.ts";
-import { ASK, KEYWORD, LIKES, SECOND, TITLE } from "./asks.ts";
+import { ASK, KEYWORD, SECOND, TITLE } from "./asks.ts";
 import type { Doc } from "./search-index.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -125,6 +125,9 @@ export function inputsOf({ action, shares, ...doc }: Doc, evidence: Evidence): n
   ];
 }
 
+/** Weights by name, as they were fitted. */
+export const readRanker = (): Readonly<Record<string, number>> => read("rank");
+
 let weights: readonly number[] | undefined;
 
 /** Weights for a while, by name; without any, those of the file again. */
@@ -134,10 +137,8 @@ export function setRanker(named: Readonly<Record<string, number>> | undefined): 
 
 /** The score of an action: a product of powers, one for each input. */
 export function rankScore(inputs: readonly number[]): number {
-  weights ??= ((named) => INPUTS.map((name) => named[name] ?? 0))(read<Record<string, number>>("rank"));
+  weights ??= ((named) => INPUTS.map((name) => named[name] ?? 0))(readRanker());
   let sum = 0;
   for (let at = 0; at < inputs.length; at++) sum += (inputs[at] as number) * (weights[at] as number);
   return Math.exp(sum * WEIGHTS.temper);
 }
-
-export { LIKES };

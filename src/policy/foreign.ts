@@ -150,6 +150,16 @@ function mayIgnorePlace(schema: JsonSchema | undefined): boolean {
   return names.some((name) => SELECTOR.test(fold(name))) && !needs;
 }
 
-/** Whether a tool of another server has an argument that can name a project or group: the others cannot be limited to some. */
-export const canNamePlace = ({ schema }: Action): boolean =>
+const canName = (schema: JsonSchema | undefined): boolean =>
   !mayIgnorePlace(schema) && (kindOfId(schema) !== undefined || namesOf(schema, 0).some((name) => kindOfName(name) !== undefined));
+
+/** Every list and search asks for every tool. */
+const answers = new WeakMap<JsonSchema, boolean>();
+
+/** Whether a tool of another server has an argument that can name a project or group: the others cannot be limited to some. */
+export function canNamePlace({ schema }: Action): boolean {
+  if (!schema) return false;
+  const known = answers.get(schema) ?? canName(schema);
+  answers.set(schema, known);
+  return known;
+}

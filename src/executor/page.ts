@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Call } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
+import { namedBy, RENDERING } from "../policy/scope.ts";
 
 /** Where the next page begins. `skip`: rows of that page that were already given. */
 export type Position =
@@ -23,6 +24,13 @@ function toParts(position: Position): readonly unknown[] {
   return ["t", position.line];
 }
 
+/** Words of a query that must not travel in a cursor: they would make someone else the caller, name another place, or render texts. */
+function isBarred(name: string): boolean {
+  const word = name.replace(/\[.*$/, "").toLowerCase();
+  if (word === "page_token") return false;
+  return /token$|^sudo$|^password$/.test(word) || namedBy(word) !== undefined || RENDERING.includes(word);
+}
+
 const isCount = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value >= 0;
 
 function toPosition([kind, a, b, c]: readonly unknown[]): Position | undefined {
@@ -31,6 +39,8 @@ function toPosition([kind, a, b, c]: readonly unknown[]): Position | undefined {
   if (kind === "o" && isCount(a) && a > 0) return { kind: "offset", page: a, size: b, skip: c };
   if (kind !== "l" || typeof a !== "object" || a === null || Array.isArray(a)) return undefined;
   const query = Object.entries(a).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  // A cursor comes back through a model, which could have written it.
+  if (query.some(([name]) => isBarred(name))) return undefined;
   return { kind: "link", query: Object.fromEntries(query), size: b, skip: c };
 }
 
@@ -67,11 +77,6 @@ export function decodeCursor(cursor: string, { action, params }: Listed): Positi
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Words of a query that must not travel in a cursor. */
-const SECRET_WORDS = /token$|^sudo$|^password$/i;
-
-const isPageToken = (name: string) => name === "page_token";
-
 function nextLink(headers: Headers): URL | undefined {
   const link = /<([^>]+)>\s*;\s*rel="?next"?/i.exec(headers.link ?? "")?.[1];
   return link && URL.canParse(link, "http://gitlab.invalid") ? new URL(link, "http://gitlab.invalid") : undefined;
@@ -81,7 +86,7 @@ function nextLink(headers: Headers): URL | undefined {
 function added(link: URL, sent: URLSearchParams): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of link.searchParams) {
-    if (sent.getAll(name).includes(value) || (SECRET_WORDS.test(name) && !isPageToken(name))) continue;
+    if (sent.getAll(name).includes(value) || isBarred(name)) continue;
     query[name] = value;
   }
   return query;

@@ -1,7 +1,7 @@
 import { GITLAB } from "../catalog/load.ts";
 import { placeholders } from "../catalog/route.ts";
 import type { Action, Call, CallScope, Outcome } from "../catalog/types.ts";
-import { isRawRest } from "../policy/call-effects.ts";
+import { isOn, isRawRest } from "../policy/call-effects.ts";
 import { type ForeignPlace, readForeign } from "../policy/foreign.ts";
 import { judgeRaw } from "../policy/raw.ts";
 import { scopeFlag } from "../policy/rules.ts";
@@ -105,7 +105,7 @@ class Run implements RunScope {
 
   /** GitLab follows what a text says: a reference leaves a note where it leads, a line with a slash is a command. */
   async #judgeTexts(action: Action, params: Call["params"]): Promise<void> {
-    const rendering = RENDERING.find((name) => params[name] === true || params[name] === "true");
+    const rendering = RENDERING.find((name) => isOn(params[name]));
     if (rendering) this.#refuse(`${rendering} would show titles of whatever the text refers to`);
     if (action.effect === "read") return;
     for (const mention of [...mentionsIn(params), ...addressesIn(params)])
@@ -119,7 +119,7 @@ class Run implements RunScope {
       this.#refuse("it changes the group above the project, which is not inside them");
     if (!(action.id in CHANGES_SOURCE)) return;
     const asked = CHANGES_SOURCE[action.id];
-    if (asked !== undefined && params[asked] !== true && params[asked] !== "true") return;
+    if (asked !== undefined && !isOn(params[asked])) return;
     const { project_id, merge_request_iid } = params;
     const found = await this.#parts.ask?.("merge_request.get", { project_id, merge_request_iid, select: ["source_project_id"] });
     const source = found?.kind === "value" ? found.value.source_project_id : undefined;

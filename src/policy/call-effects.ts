@@ -58,7 +58,10 @@ const isObject = (value: unknown): value is Params => typeof value === "object" 
 function valuesAt(value: unknown, path: readonly string[]): readonly unknown[] {
   const [first, ...rest] = path;
   if (first === undefined) return [value];
-  if (first === "[]") return Array.isArray(value) ? value.flatMap((item) => valuesAt(item, rest)) : [];
+  // A list may come as an object by number.
+  if (first === "[]") return Array.isArray(value) || isObject(value) ? Object.values(value).flatMap((item) => valuesAt(item, rest)) : [];
+  // Requests written by hand may write one object as a list of its fields.
+  if (Array.isArray(value)) return value.flatMap((item) => valuesAt(item, path));
   return isObject(value) ? valuesAt(value[first], rest) : [];
 }
 
@@ -66,11 +69,13 @@ export const pathOf = (param: string): readonly string[] => param.replaceAll("[]
 
 const isNothing = (value: unknown) => value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
-/** Requests written by hand bring numbers and switches as texts too. */
-const isMeant = (value: unknown, expected: unknown): boolean =>
-  expected === undefined
-    ? !isNothing(value)
-    : String(value).trim().toLowerCase() === String(expected) || (expected === true && /^(1|t|on|yes)$/i.test(String(value)));
+/** A switch as GitLab reads it: requests written by hand bring them as texts. */
+export const isOn = (value: unknown): boolean => !isNothing(value) && !/^(false|f|off|no|n|0)$/i.test(String(value).trim());
+
+function isMeant(value: unknown, expected: unknown): boolean {
+  if (expected === undefined) return !isNothing(value);
+  return expected === true ? isOn(value) : String(value).trim().toLowerCase() === String(expected);
+}
 
 function deletesPart(value: unknown, depth = 0): boolean {
   if (Array.isArray(value)) return value.some((item) => deletesPart(item, depth + 1));

@@ -157,6 +157,22 @@ function refuseCredentials(params: Params): void {
   }
 }
 
+/** GitLab takes `actions[][action]` in a query for what stands as lists and objects in a body: so it is judged. */
+function unfolded(fields: Params): Params {
+  const result: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    const [, name = key, rest = ""] = /^([^[]+)((?:\[[^\]]*\])+)$/.exec(key) ?? [];
+    if (rest === "") {
+      result[name] = name in result ? [result[name], value].flat() : value;
+      continue;
+    }
+    const steps = [...rest.matchAll(/\[([^\]]*)\]/g)].map(([, step = ""]) => step);
+    const inner = steps.reduceRight<unknown>((within, step) => (/^\d*$/.test(step) ? [within] : { [step]: within }), value);
+    result[name] = [...(name in result ? [result[name]].flat() : []), ...[inner].flat()];
+  }
+  return result;
+}
+
 /** What a request calls by GitLab's name, by the name that our row has for it. */
 const byOwnNames = ({ params }: Action, fields: Params): Params =>
   Object.fromEntries(
@@ -169,7 +185,7 @@ function judgeRest(params: Params): RawCall {
   refuseCredentials(params);
   const like = routesLike(method, path);
   const rows = [...new Set(like.map(({ action }) => action))];
-  const fields = { ...asObject(params.query), ...asObject(params.body) };
+  const fields = { ...unfolded(asObject(params.query)), ...unfolded(asObject(params.body)) };
   const calls = like.map(({ action, route, values }) => ({
     action,
     route,

@@ -187,6 +187,10 @@ describe("requests written by hand", () => {
     ["POST", "/projects", { body: { name: "x" } }],
     ["PUT", "/projects/101/issues/12", { body: { epic_id: 4 } }],
     ["GET", "/projects/101/merge_requests/42", { query: { render_html: "true" } }],
+    ["GET", "/projects/101/merge_requests/42", { query: { render_html: "1" } }],
+    ["PUT", "/projects/101/approval_rules/1", { query: { "group_ids[]": 11 } }],
+    ["POST", "/projects/101/protected_branches", { query: { name: "x", "allowed_to_push[][group_id]": 11 } }],
+    ["POST", "/projects/101/issues/12/move", { query: { "to_project_id[]": 102 } }],
     ["POST", "/markdown", { body: { text: "acme/mobile-app#1+" } }],
   ])("%s %s is refused", async (method, path, more) => refused("gitlab.rest", { method, path, ...more }));
 

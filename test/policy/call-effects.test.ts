@@ -39,6 +39,7 @@ describe("the effect of one call", () => {
 
   it.each<[string, Record<string, unknown>, RegExp]>([
     ["commit.create", { actions: [{ action: "create" }, { action: "delete", file_path: "a" }] }, /deletes files/],
+    ["commit.create", { actions: { 0: { action: "delete", file_path: "a" } } }, /deletes files/],
     ["commit.edit", { delete_files: ["a"] }, /deletes files/],
     ["snippet.update", { files: [{ action: "delete", file_path: "a" }] }, /deletes files/],
     ["protected_environment.update", { deploy_access_levels: [{ id: 1, _destroy: true }] }, /deletes a part/],

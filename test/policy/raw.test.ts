@@ -88,6 +88,24 @@ describe("a REST request that the caller wrote", () => {
     expect(effectOf("PUT", "/projects/1/integrations/x", { body: { access_token: "x" } })).toBe("write");
   });
 
+  it("is read as GitLab reads it, with lists and objects in the names of fields", () => {
+    const commits = "/projects/1/repository/commits";
+    for (const query of [
+      { "actions[][action]": "delete", "actions[][file_path]": "a" },
+      { "actions[0][action]": "delete" },
+      { force: "1" },
+      { force: "T" },
+    ])
+      expect(effectOf("POST", commits, { query: { branch: "a", ...query } }), JSON.stringify(query)).toBe("destructive");
+    expect(effectOf("POST", commits, { query: { "actions[][action]": "update", force: "0" } })).toBe("write");
+    expect(effectOf("PUT", "/projects/1", { query: { "container_expiration_policy_attributes[enabled]": "true" } })).toBe("destructive");
+    expect(effectOf("PATCH", "/projects/1/protected_branches/main", { query: { "allowed_to_push[][_destroy]": "1" } })).toBe("destructive");
+    expect(judged("POST", commits, { query: { "group_ids[]": 5 }, body: { group_ids: [6] } }).calls[0]?.params).toMatchObject({
+      group_ids: [6],
+    });
+    expect(judged("POST", commits, { query: { "group_ids[]": 5, group_ids: 7 } }).calls[0]?.params).toMatchObject({ group_ids: [5, 7] });
+  });
+
   it("takes the worst of all that it may be", () => {
     expect(idsOf("GET", "/projects/1/members/all").sort()).toEqual(["member.all_list", "member.get"].sort());
     for (const [method, path] of [

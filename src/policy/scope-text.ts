@@ -54,7 +54,8 @@ function mentionsOf(name: string, text: string): readonly Mention[] {
 function read(params: Params, of: (name: string, text: string) => readonly Mention[]): readonly Mention[] {
   const walk = (name: string, value: unknown): readonly Mention[] => {
     if (Array.isArray(value)) return value.flatMap((item) => walk(name, item));
-    if (typeof value === "object" && value !== null) return Object.entries(value).flatMap(([key, inner]) => walk(key, inner));
+    if (typeof value === "object" && value !== null)
+      return Object.entries(value).flatMap(([key, inner]) => walk(/^\d+$/.test(key) ? name : key, inner));
     return typeof value === "string" ? of(name, value) : [];
   };
   return Object.entries(params).flatMap(([name, value]) => walk(name, value));

@@ -235,7 +235,9 @@ export function placesIn(
 ): readonly (readonly [name: string, kind: Named, value: string])[] {
   const walk = (name: string, value: unknown): (readonly [string, Named, string])[] => {
     if (Array.isArray(value)) return value.flatMap((item) => walk(name, item));
-    if (typeof value === "object" && value !== null) return Object.entries(value).flatMap(([key, inner]) => walk(key, inner));
+    // A list may come as an object by number.
+    if (typeof value === "object" && value !== null)
+      return Object.entries(value).flatMap(([key, inner]) => walk(/^\d+$/.test(key) ? name : key, inner));
     const kind = namedBy(name);
     const isPlace = typeof value === "string" || typeof value === "number";
     return kind !== undefined && isPlace ? [[name, kind, String(value)]] : [];

@@ -103,6 +103,7 @@ describe("places that a call names", () => {
       target_project_id: 2,
       allowed_to_push: [{ group_id: 3 }, { user_id: 4 }],
       groups: [5, "a/b"],
+      group_ids: { 0: 6 },
       title: "project_id",
     };
     expect(placesIn(params, ["project_id"])).toEqual([
@@ -110,6 +111,7 @@ describe("places that a call names", () => {
       ["group_id", "group", "3"],
       ["groups", "group", "5"],
       ["groups", "group", "a/b"],
+      ["group_ids", "group", "6"],
     ]);
   });
 

@@ -6,6 +6,7 @@ import { explainFailure } from "./composite-pipeline.ts";
 import type { Composite } from "./composite-read.ts";
 import { draftReleaseNotes } from "./composite-release.ts";
 import { reviewMergeRequest } from "./composite-review.ts";
+import { whoAmI } from "./composite-self.ts";
 import { waitForJob, waitForPipeline } from "./composite-wait.ts";
 
 /** The functions that composite rows name. */
@@ -19,4 +20,5 @@ export const COMPOSITES: Readonly<Record<string, Composite>> = {
   pipeline_explain_failure: explainFailure,
   pipeline_wait: waitForPipeline,
   release_notes_draft: draftReleaseNotes,
+  who_am_i: whoAmI,
 };

@@ -12,7 +12,7 @@ const MAX_TOKENS = 4_000;
 /** Tokens (o200k) of name, description and input schema of a toolset's essential tools, rounded up to the next 50. */
 const PINNED: Readonly<Record<string, number>> = {
   raw: 250,
-  meta: 250,
+  meta: 300,
   core: 1_200,
   merge_requests: 3_300,
   work_items: 3_350,

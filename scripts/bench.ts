@@ -7,6 +7,7 @@ import { listTools } from "../src/surface/list.ts";
 import { connectionFor } from "../test/support/bridge.ts";
 import { tokens } from "../test/support/tokens.ts";
 import { measureSessions } from "./bench-sessions.ts";
+import { latency, measureIndex } from "./find-speed.ts";
 
 /** Measures in one run, interleaved, and prints medians and ratios against the budgets of the design. */
 
@@ -159,6 +160,8 @@ const rowReads = Array.from({ length: 9 }, () => {
   const printed = execFileSync(process.execPath, ["--expose-gc", "--import", "tsx", "scripts/bench-rows.ts"], { encoding: "utf8" });
   return JSON.parse(printed) as { ms: number; mb: number; rows: number };
 });
+const findIndex = measureIndex();
+const findLong = Object.entries(latency(findIndex.finder, queries)).slice(1);
 const firstList = (...argv: string[]) => listTools(connectionFor(...argv)).reduce((sum, tool) => sum + tokens(tool), 0);
 await sandbox.close();
 const sessionKb = await measureSessions();
@@ -196,6 +199,18 @@ const rows: readonly (readonly [string, string, string, boolean])[] = [
     `${n(median(finds), 2)} / ${n(quantile(finds, 0.99), 2)}`,
     "≤ 1 / ≤ 5",
     median(finds) <= 1 && quantile(finds, 0.99) <= 5,
+  ],
+  ...findLong.map(([name, { p50, p99 }]): readonly [string, string, string, boolean] => [
+    `find, ${name} p50 / p99 (ms)`,
+    `${n(p50, 2)} / ${n(p99, 2)}`,
+    "≤ 5 at p99",
+    p99 <= 5,
+  ]),
+  [
+    "find: index ready (ms) / kept (MB)",
+    `${n(findIndex.readyMs)} / ${n(findIndex.megabytes)}`,
+    "≤ 30 / ≤ 15",
+    findIndex.readyMs <= 30 && findIndex.megabytes <= 15,
   ],
   ["HTTP: heap per idle session (KB)", n(sessionKb), "≤ 30", sessionKb <= 30],
   [

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { loadActions } from "../src/catalog/load.ts";
 import { ASK, phrasesOf } from "../src/discovery/asks.ts";
 import { createEngine, readQuery } from "../src/discovery/engine.ts";
-import { INPUTS } from "../src/discovery/rank.ts";
+import { INPUTS, popularity } from "../src/discovery/rank.ts";
 import { isHeldOut, readCases } from "./find-cases.ts";
 
 interface Example {
@@ -44,7 +44,9 @@ function exampleOf(query: string, ids: readonly string[], set: Example["set"], w
   };
 }
 
-const askWeight = Number(process.env.ASKS ?? 0.25);
+/** People ask for common things: a phrase of what is used most counts for more, as among real questions. */
+const askWeight = Number(process.env.ASKS ?? 0.05);
+const HOW_COMMON = [1, 6, 3] as const;
 const examples: Example[] = [];
 for (const { query, ids, lang } of readCases("queries").filter((one) => !isHeldOut(one.query))) {
   const one = exampleOf(query, ids, lang === "en" ? "tune" : "others", 1);
@@ -55,11 +57,14 @@ for (const { query, ids } of readCases("long")) {
   if (one) examples.push(one);
 }
 phrasesOf(actions).forEach(({ doc, source, text }, phrase) => {
-  if (source !== ASK || hash(text) % Number(process.env.EVERY ?? 3) !== 0) return;
-  const ids = [actions[doc]?.id ?? ""];
-  const alone = exampleOf(text, ids, "asks", askWeight, phrase);
+  if (source !== ASK || hash(text) % Number(process.env.EVERY ?? 2) !== 0) return;
+  const action = actions[doc];
+  if (!action) return;
+  const ids = [action.id];
+  const weight = askWeight * HOW_COMMON[popularity(action)];
+  const alone = exampleOf(text, ids, "asks", weight, phrase);
   if (alone) examples.push(alone);
-  const whole = exampleOf(text, ids, "said", askWeight / 4);
+  const whole = exampleOf(text, ids, "said", weight / 4);
   if (whole) examples.push(whole);
 });
 

@@ -70,7 +70,17 @@ export function joinBags(bags: readonly Bag[]): Map<string, number> {
   return all;
 }
 
-const idfOf = (phrases: number, count: number) => Math.log(1 + phrases / Math.max(count, 1)) ** WEIGHTS.asks.idfPower;
+const idfs = new Map<number, number>();
+
+/** How telling a term is that stands in so many of so many phrases. */
+function idfOf(phrases: number, count: number): number {
+  const key = phrases * 65_536 + count;
+  const known = idfs.get(key);
+  if (known !== undefined) return known;
+  const idf = Math.log(1 + phrases / Math.max(count, 1)) ** WEIGHTS.asks.idfPower;
+  if (idfs.size < 5_000) idfs.set(key, idf);
+  return idf;
+}
 
 export function buildAsks(actions: readonly Action[], lexicon: Lexicon): AskIndex {
   const phrases = phrasesOf(actions);
@@ -144,6 +154,15 @@ function note(board: LikeBoard, doc: number, source: number, like: number): void
     likes[at + source] = like;
   } else if (source === ASK && like > (likes[at + SECOND] as number)) likes[at + SECOND] = like;
 }
+
+/** What is less like than this says nothing of an action that nothing else speaks for. */
+const FAINT = 0.2;
+
+/** Actions that their phrases alone speak for. */
+export const likedBy = ({ docs, likes }: LikeBoard): number[] =>
+  docs.filter(
+    (doc) => Math.max(likes[doc * LIKES] as number, likes[doc * LIKES + KEYWORD] as number, likes[doc * LIKES + ASK] as number) >= FAINT,
+  );
 
 /** Writes on the board how like the phrases of each action are to a bag of terms (the cosine). */
 export function compareAsks(bag: ReadonlyMap<string, number>, index: AskIndex, board: LikeBoard): void {

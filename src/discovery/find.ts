@@ -74,11 +74,14 @@ function shapeOf(action: Action): { readonly key: string; readonly stems: readon
   return known;
 }
 
+/** Longer than any name. */
+const MAX_NAME = 100;
+
 /** Ids and toolsets that look like the query, best first. */
 function suggest(query: string, built: Built, options: FindOptions): string[] {
   const wanted = nameKey(query).slice(0, 40);
   const words = new Set(wordsOf(wanted).map(stem));
-  const near = built.actions
+  const near = (query.trim().length > MAX_NAME ? [] : built.actions)
     .filter((action) => inScope(action, options) && options.permitted(action))
     .map((action) => {
       const { key, stems } = shapeOf(action);
@@ -99,9 +102,6 @@ function suggest(query: string, built: Built, options: FindOptions): string[] {
 const inScope = (action: Action, { toolset, effect }: FindOptions) =>
   (toolset === undefined || nameKey(action.toolset) === nameKey(toolset)) && (effect === undefined || action.effect === effect);
 
-/** Longer than any name. */
-const MAX_NAME = 100;
-
 /** Actions that a name stands for: an id, a tool name or an alias of ours, else what another GitLab server calls it. */
 function named(name: string, { exact }: Built): readonly number[] {
   if (name.length > MAX_NAME) return [];
@@ -115,7 +115,8 @@ function named(name: string, { exact }: Built): readonly number[] {
 function exactHits(query: string, built: Built): { readonly whole: readonly number[]; readonly inside: readonly number[] } {
   const whole = named(query.trim(), built);
   if (whole.length > 0) return { whole, inside: [] };
-  const words = query.slice(0, 2_000).match(/[A-Za-z0-9]+(?:[._][A-Za-z0-9]+)+/g) ?? [];
+  const parts = query.slice(0, 2_000).split(/[^A-Za-z0-9._]+/);
+  const words = parts.filter((part) => part.length <= MAX_NAME).flatMap((part) => part.match(/[A-Za-z0-9]+(?:[._][A-Za-z0-9]+)+/g) ?? []);
   return { whole, inside: words.flatMap((word) => named(word, built)) };
 }
 

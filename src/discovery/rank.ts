@@ -73,7 +73,7 @@ export function likest(likes: Float32Array, at: number): number {
 let popular: ReadonlyMap<string, 1 | 2> | undefined;
 
 /** 1 for what people use most, 2 for what they use often. */
-function popularity({ id }: Action): 0 | 1 | 2 {
+export function popularity({ id }: Action): 0 | 1 | 2 {
   if (!popular) {
     const { most, often } = read<{ most: string[]; often: string[] }>("popular");
     popular = new Map([...often.map((one) => [one, 2] as const), ...most.map((one) => [one, 1] as const)]);

@@ -1,4 +1,4 @@
-import { type AskIndex, type Bag, bagOf, compareAsks, joinBags, LIKES } from "./asks.ts";
+import { type AskIndex, type Bag, bagOf, compareAsks, joinBags, LIKES, likedBy } from "./asks.ts";
 import { type Board, clearBoard, makeBoard, touch, type WindowBoard } from "./board.ts";
 import { fitOf, VERB_CLASSES, type Wish, wishFor } from "./intent.ts";
 import { VERB } from "./postings.ts";
@@ -216,7 +216,7 @@ function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, bo
     }
     for (const pair of said.pairs) gather(board.now, reach(pair), pair, number, false);
     compareAsks(joinBags(window.items.map(bag)), asks, board.like);
-    for (const doc of board.like.docs) touch(board.now, doc, number);
+    for (const doc of likedBy(board.like)) touch(board.now, doc, number);
     const judge = judgeOf(window, number, total);
     for (const id of board.now.touched) {
       const doc = index.docs[id];

@@ -119,7 +119,9 @@ function cursorKey({ action, params, wanted }: Call): Pick<Call, "action" | "par
 
 function told(view: View, window: Window, { wanted }: Call, more: string): string {
   if (wanted.lines !== undefined && !view.note)
-    return `a part: lines ${wanted.lines}, of these ${window.from}–${window.to} of ${window.of}${more}`;
+    return window.from === 1 && window.to === window.of
+      ? `lines ${wanted.lines} only`
+      : `lines ${wanted.lines}: of these ${window.from}–${window.to} of ${window.of}${more}`;
   return `${view.note ? "chosen lines" : "lines"} ${window.from}–${window.to} of ${window.of}${more}`;
 }
 

@@ -31,6 +31,7 @@ function told(value: unknown): unknown {
   const plain = compact(value, 1);
   if (isShort(plain)) return plain;
   if (typeof plain === "string") return `${plain.length} characters`;
+  if (isPlain(plain)) return [plain.title, plain.name].find((word) => typeof word === "string");
   return Array.isArray(plain) ? `${plain.length} entries` : undefined;
 }
 
@@ -63,7 +64,8 @@ const isTellable = (name: string, value: unknown) =>
 function brief(body: Plain, call: Call): Plain {
   const kept: Record<string, unknown> = {};
   for (const [name, value] of entries(body, call)) {
-    if (name in kept || estimateJson({ ...kept, [name]: value }) > WRITE_BUDGET - 15) continue;
+    // GitLab tells the first of several once more alone: `assignee` beside `assignees`.
+    if (name in kept || Object.hasOwn(body, `${name}s`) || estimateJson({ ...kept, [name]: value }) > WRITE_BUDGET - 15) continue;
     kept[name] = value;
   }
   return kept;

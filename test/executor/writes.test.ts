@@ -68,6 +68,17 @@ describe("the answer of a write", () => {
     expect(encode(JSON.stringify(value)).length).toBeLessThanOrEqual(WRITE_BUDGET);
   });
 
+  it("names what was set where GitLab answers an object, and tells nothing twice", async () => {
+    const maria = { id: 2, username: "maria", name: "Maria", state: "active", web_url: "https://gitlab.test/maria" };
+    const body = { id: 1, iid: 3, title: "t", milestone: { id: 4, iid: 1, title: "1.5" }, assignee: maria, assignees: [maria] };
+    answers("post", `${API}/projects/1/issues`, () => json(body, { status: 201 }));
+    const call = callOf("issue.create", { project_id: "1", title: "t", milestone_id: 4, assignee_ids: [2] });
+    expect(await sourceOf().run(call, contextOf())).toMatchObject({
+      value: { id: 1, iid: 3, title: "t", milestone: "1.5", assignees: ["maria"] },
+    });
+    expect(((await sourceOf().run(call, contextOf())) as { value: object }).value).not.toHaveProperty("assignee");
+  });
+
   it("is never longer than its budget", async () => {
     const long = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`field_${index}`, `value ${index} `.repeat(9)]));
     const outcome = await toWriteOutcome(

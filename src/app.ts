@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { GITLAB, loadActions } from "./catalog/load.ts";
 import { TOOLSETS } from "./catalog/toolsets.ts";
 import type { Action, CallContext, Credential, Facts, Principal, Source } from "./catalog/types.ts";
@@ -19,6 +19,7 @@ import { createRegistry, type Registry } from "./registry/registry.ts";
 import { createSession, type Session } from "./registry/session.ts";
 import { createAsker } from "./surface/ask.ts";
 import type { ConnectedUpstreams, Connection, FactSource, Link } from "./surface/connection.ts";
+import { bareContext, createFactSource } from "./surface/fact-source.ts";
 import { type BeforeLimits, createFollower, type Follower } from "./surface/follow.ts";
 import { createServer } from "./surface/server.ts";
 import { STYLE_ROWS } from "./surface/styles.ts";
@@ -135,52 +136,6 @@ function gitlabSource(executors: Executors, upstreams: Upstreams | undefined): S
     preview: async (call, context) => (await sourceFor(context)).preview(call, context),
   };
 }
-
-const MOST_KNOWN = 2_000;
-
-/** What stays known of a caller whom GitLab refused something: who it is, and which GitLab. What it may do is asked for again. */
-function withoutRights({ scopes: _scopes, expires_at: _expires, token: _token, digest: _digest, user, ...rest }: Facts): Facts {
-  if (!user) return rest;
-  const { admin: _admin, ...person } = user;
-  return { ...rest, user: person };
-}
-
-/** Facts by instance and credential; of a credential only a digest is kept. */
-function createFactSource(executors: () => Executors): FactSource & { doubt(context: CallContext): void } {
-  const salt = randomBytes(32);
-  const known = new Map<string, Facts>();
-  const keyOf = ({ principal, credential }: CallContext) => {
-    const whose = credential ? createHmac("sha256", salt).update(`${credential.header}:${credential.value}`).digest("base64url") : "";
-    return `${principal.instance} ${whose}`;
-  };
-  return {
-    known: (context) => known.get(keyOf(context)) ?? {},
-    doubt(context) {
-      const old = known.get(keyOf(context));
-      if (old) known.set(keyOf(context), withoutRights(old));
-    },
-    async learn(context) {
-      const facts = await (await executors()(context.principal.instance)).source.facts(context);
-      const key = keyOf(context);
-      known.delete(key);
-      known.set(key, facts);
-      const oldest = known.keys().next().value;
-      if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
-      return facts;
-    },
-  };
-}
-
-const NEVER = new AbortController().signal;
-
-/** The context of nothing but a credential: what facts are asked for with. */
-const bare = (instance: string, credential: Credential | undefined): CallContext => ({
-  principal: { instance },
-  signal: NEVER,
-  canAsk: false,
-  meta: {},
-  ...(credential ? { credential } : {}),
-});
 
 interface Shared {
   readonly options: BridgeOptions;
@@ -326,7 +281,9 @@ export function createBridge(given: BridgeOptions): Bridge {
   const options = withTrials(given);
   const { log } = options;
   let limits: Limits = options.settings;
-  const facts: ReturnType<typeof createFactSource> = createFactSource(() => executors);
+  const facts: ReturnType<typeof createFactSource> = createFactSource(async (context) =>
+    (await executors(context.principal.instance)).source.facts(context),
+  );
   const executors = createExecutors(options, () => limits, facts.doubt);
   const { upstreams } = options;
   const gitlab = gitlabSource(executors, upstreams);
@@ -350,7 +307,7 @@ export function createBridge(given: BridgeOptions): Bridge {
     ...(audit ? { audit } : {}),
   };
   const principalOf = (instance: string, credential: Credential | undefined): Principal => {
-    const { user } = facts.known(bare(instance, credential));
+    const { user } = facts.known(bareContext(instance, credential));
     return { instance, ...(user ? { user: { id: user.id, username: user.username } } : {}) };
   };
   return {
@@ -363,7 +320,7 @@ export function createBridge(given: BridgeOptions): Bridge {
     },
     unrecognized: ({ toolsets = [], tools = [], allowToolsets = [], allowTools = [], excludeTools = [], readOnly = false }) =>
       unrecognizedNames(registry, { toolsets, tools, allowToolsets, allowTools, excludeTools, readOnly }),
-    identify: (connection, credential) => facts.learn(bare(connection.settings.url, credential)),
+    identify: (connection, credential) => facts.learn(bareContext(connection.settings.url, credential)),
     createServer: (connection, link) => {
       // Where every request is a connection of its own, its list is made anew anyway.
       if (link.transport === "stdio" || link.era === "legacy") followers.get(connection)?.start();

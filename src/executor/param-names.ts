@@ -33,7 +33,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   sort_by: ["order_by"],
   orderby: ["order_by"],
   direction: ["sort"],
-  order: ["sort"],
+  order: ["sort", "order_by"],
   status: ["state"],
   state: ["state_event", "status"],
   branch: ["branch_name", "ref", "ref_name", "branch"],
@@ -115,6 +115,12 @@ function byWire(name: string, action: Action): string | undefined {
   return Object.keys(action.params).find((param) => action.params[param]?.wire === name);
 }
 
+/** A name may stand for several parameters: `order` for the direction and for the field. The value tells which. */
+function takesWord(action: Action, name: string, value: unknown): boolean {
+  const words = action.params[name]?.enum;
+  return words === undefined || typeof value !== "string" || words.includes(value.trim().toLowerCase());
+}
+
 /** Where a name of the caller goes: a parameter, a reserved argument, or one of `id`, `iid`, `url`, whose place depends on the others. */
 type Place = { readonly name: string } | { readonly open: "id" | "iid" | "url" } | undefined;
 
@@ -132,7 +138,8 @@ function placeOf(given: string, value: unknown, action: Action): Place {
   if (name === "id" || name === "iid") return { open: name };
   if (ADDRESS_NAMES.has(name)) return { open: "url" };
   if (name === "number" || name === "merge_request" || name === "issue") return thingOr(name, value, action);
-  const same = (has(NAMES, name) ? (NAMES[name] ?? []) : []).find((candidate) => own.has(candidate));
+  const named = (has(NAMES, name) ? (NAMES[name] ?? []) : []).filter((candidate) => own.has(candidate));
+  const same = named.find((candidate) => takesWord(action, candidate, value)) ?? named[0];
   const thing = byThing(name, value, action);
   const found = same ?? thing;
   return found === undefined ? undefined : { name: found };

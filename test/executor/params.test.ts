@@ -138,6 +138,12 @@ describe("reserved arguments", () => {
     );
   });
 
+  it("know an order by its direction and by its field", async () => {
+    expect(await params("issue.list", { order: "desc" })).toEqual({ sort: "desc" });
+    expect(await params("issue.list", { order: "created_at" })).toEqual({ order_by: "created_at" });
+    expect((await refused("issue.list", { order: "sideways" })).detail.fields?.sort).toContain("asc, desc");
+  });
+
   it("understand a page number on every paged list of REST, by keys or not", async () => {
     for (const id of ["issue.list", "project.list", "branch.list", "job.list"])
       expect((await normal(id, { page: 2 }, { project: "a/b" })).wanted.page, id).toBe(2);

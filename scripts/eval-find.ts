@@ -98,6 +98,10 @@ async function main(): Promise<void> {
         "",
         ...ablate(actions, sets["held-out"] ?? []),
         "",
+        "The same on the blind set, whose author had other words.",
+        "",
+        ...ablate(actions, sets.blind ?? []),
+        "",
       ].join("\n")
     : lastAblation();
   const text = `${report.join("\n")}${ablation === "" ? "" : `\n${ablation}`}`;

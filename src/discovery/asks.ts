@@ -141,7 +141,7 @@ export const makeLikeBoard = (index: AskIndex, actions: number): LikeBoard => ({
 
 function clear(board: LikeBoard): void {
   for (const phrase of board.touched) board.sums[phrase] = 0;
-  for (const doc of board.docs) board.likes.fill(0, doc * LIKES, doc * LIKES + LIKES);
+  for (const doc of board.docs) for (let at = doc * LIKES; at < doc * LIKES + LIKES; at++) board.likes[at] = 0;
   board.touched.length = board.docs.length = 0;
 }
 

@@ -84,12 +84,15 @@ export function createFlatPhrases(entries: readonly (readonly [string, string])[
   const atStart = new Map<string, string>();
   const parts = new Set<string>();
   const known = new Set<string>();
-  let most = 0;
+  /** By first word, as it is written and bent: the most words of any phrase that begins with it. */
+  const lengths = new Map<string, number>();
+  const begin = (word: string, length: number) => lengths.set(word, Math.max(length, lengths.get(word) ?? 0));
   for (const [key, value] of entries) {
     const isStart = key.startsWith("^");
     const plain = isStart ? key.slice(1) : key;
     const words = plain.split(" ");
-    most = Math.max(most, words.length);
+    begin(words[0] ?? "", words.length);
+    begin(bend(words[0] ?? ""), words.length);
     for (const word of words) {
       parts.add(word);
       known.add(word);
@@ -108,7 +111,8 @@ export function createFlatPhrases(entries: readonly (readonly [string, string])[
     has: (word) => known.has(word) || known.has(bend(word)),
     match(words, at, start) {
       const first = words[at];
-      if (first === undefined || !(known.has(first) || known.has(bend(first)))) return undefined;
+      if (first === undefined) return undefined;
+      const most = Math.max(lengths.get(first) ?? 0, lengths.get(bend(first)) ?? 0);
       for (let length = Math.min(most, words.length - at); length > 0; length--) {
         const said = words.slice(at, at + length);
         const exact = said.join(" ");

@@ -155,6 +155,7 @@ describe("ab", () => {
     });
     const file = join(folder, "cut/runs.jsonl");
     await expect.poll(() => existsSync(file) || child.exitCode !== null, { timeout: 60_000 }).toBe(true);
+    expect([child.exitCode, told]).toEqual([null, expect.anything()]);
     child.kill("SIGINT");
     expect([(await once(child, "exit"))[0], told]).toEqual([130, expect.stringMatching(/interrupted.* of 500 runs are left/)]);
     for (const line of readFileSync(file, "utf8").trimEnd().split("\n")) expect(JSON.parse(line)).toMatchObject({ success: true });

@@ -70,7 +70,7 @@ export const ACTION_HINTS: readonly ActionHint[] = [
   row("pipeline.trigger", [401, 404], "The trigger token is not one of this project. List them with pipeline_trigger.list, or use pipeline.create with the usual token."),
   row("variable.create", [400], "A variable of this key and scope exists: use variable.update.", TAKEN),
   row("*variable.*", [400], "A masked value needs at least 8 characters, one line, and nothing that cannot be masked. Give a value that fits, or masked: false.", /mask|value/i),
-  row("variable.*", [404], "No variable of this key in this scope. Where a key has several, filter[environment_scope] says which; see variable.list."),
+  row("variable.*", [404], "No variable of this key in this scope. Where a key has several, filter: {\"environment_scope\": …} says which; see variable.list."),
   row("runner.enable", [403, 409], "The runner is locked to another project, assigned already, or no project runner. Read runner.get."),
   row("runner.*registration_token_reset", [403, 410], "Registration tokens are switched off here. Make the runner with runner.create, which gives its authentication token."),
   row("environment.delete", [403], "Only a stopped environment is deleted: call environment.stop first."),

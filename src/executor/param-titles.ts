@@ -49,10 +49,21 @@ function choose(title: string, found: readonly Milestone[], problems: Problems):
   return undefined;
 }
 
-async function toId(title: string, scope: Scope, titles: Titles, problems: Problems): Promise<number | undefined> {
+/** The id that takes a milestone off. */
+const NOBODYS = 0;
+
+interface Sought {
+  readonly title: string;
+  readonly scope: Scope;
+  /** `none` takes the milestone off, unless one is called so. */
+  readonly mayClear: boolean;
+}
+
+async function toId({ title, scope, mayClear }: Sought, titles: Titles, problems: Problems): Promise<number | undefined> {
   if (!titles.milestones) return undefined;
   const exact = await titles.milestones(scope, title);
   if (exact.length > 0) return choose(title, exact, problems);
+  if (mayClear && title.toLowerCase() === "none") return NOBODYS;
   const all = await titles.milestones(scope);
   const same = all.filter((one) => one.title.toLowerCase() === title.toLowerCase());
   if (same.length > 0) return choose(title, same, problems);
@@ -69,6 +80,7 @@ export async function resolveTitles(action: Action, values: Map<string, unknown>
   const title = isInteger(action, MILESTONE) ? titleIn(values.get(MILESTONE)) : undefined;
   const scope = scopeOf(values);
   if (title === undefined || scope === undefined) return;
-  const id = await toId(title, scope, titles, problems);
+  const mayClear = action.params[MILESTONE]?.in === "body";
+  const id = await toId({ title, scope, mayClear }, titles, problems);
   if (id !== undefined) values.set(MILESTONE, id);
 }

@@ -61,6 +61,8 @@ describe("milestones by title", () => {
       code: "invalid_params",
       detail: { fields: { milestone_id: expect.stringContaining("Backlog cleanup") } },
     });
+    expect((await run("issue.update", { project_id: "a/b", issue_iid: 1, milestone: "none" })).params.milestone_id).toBe(0);
+    expect((await failureOf(run("milestone.get", { project_id: "a/b", milestone_id: "none" }))).code).toBe("invalid_params");
     const two = await failureOf(run("issue.create", { ...ISSUE, milestone: "Twice" }));
     expect(two.message).toMatch(/2 milestones are called Twice; give the id: 34 \(active\), 35 \(active\)/);
   });

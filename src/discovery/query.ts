@@ -115,7 +115,7 @@ function toTerms(choices: readonly string[]): Group["terms"] {
   });
 }
 
-/** Words that carry nothing even in a phrase as people say it. */
+/** Stems of plain words, however they are joined. */
 const rawOf = (text: string): string[] =>
   text
     .split(/[ _|]/)

@@ -40,6 +40,10 @@ export const WEIGHTS = {
     /** Several were asked for, the action gives one. */
     manyGot: 0.85,
   },
+  /**
+   * Phrases: weight of a word as it was said, of a verb, of a question and of a canonical term; `stranger`: part of the weight of a word
+   * that no phrase has; the rest says what the best likeness adds to the score of a window.
+   */
   asks: { raw: 1, verb: 0.7, question: 0.3, canonical: 1, idfPower: 0.6, stranger: 0.5, add: 0.3, power: 1.5, fit: 0.5 },
   lengthNorm: 0.25,
   saturation: 1.4,
@@ -88,4 +92,4 @@ export const WEIGHTS = {
   temper: 0.4,
   withheldCut: 0.6,
   confident: { coverage: 0.6, margin: 0.2 },
-};
+} as const;

@@ -11,6 +11,7 @@ import { OAuthTokens } from "../upstreams/oauth.ts";
 import { openSignInStore } from "../upstreams/oauth-store.ts";
 import { openUpstreams, type Upstreams } from "../upstreams/open.ts";
 import { VERSION } from "../version.ts";
+import { reachOf } from "./reach.ts";
 import type { Host } from "./run.ts";
 
 function readFile(path: string, cwd: string): unknown {
@@ -26,13 +27,14 @@ function readFile(path: string, cwd: string): unknown {
 export const signInDirectory = ({ home }: Pick<Host, "home">): string => join(home, ".gitlab-toolset-bridge", "oauth");
 
 /** Over HTTP there are many users and nobody at a browser here: a sign-in is for stdio alone. */
-function gitlabMcpOf({ url, http, gitlabMcpToken, token }: Limits, host: Pick<Host, "home">, log: Log): GitLabMcp {
+function gitlabMcpOf(settings: Limits, host: Pick<Host, "home">, log: Log, reach: ReturnType<typeof reachOf>): GitLabMcp {
+  const { url, http, gitlabMcpToken, token } = settings;
   const one = gitlabMcpToken ?? (http ? token : undefined);
   if (one !== undefined || http) return { instance: url, ...(one === undefined ? {} : { token: one }) };
   const store = openSignInStore(signInDirectory(host), url);
   return {
     instance: url,
-    auth: new OAuthTokens({ instance: url, store, hide: log.hide, ...(token === undefined ? {} : { fallback: token }) }),
+    auth: new OAuthTokens({ instance: url, store, reach, hide: log.hide, ...(token === undefined ? {} : { fallback: token }) }),
   };
 }
 
@@ -42,9 +44,11 @@ export function openUpstreamsFor(settings: Limits, host: Pick<Host, "env" | "cwd
   const actions = loadActions();
   const tools = new Set([...ENTRY_TOOLS.map(({ name }) => name), ...actions.map(({ tool }) => tool)]);
   const ids = new Set(actions.map(({ id }) => id));
+  const reach = reachOf(settings);
   return openUpstreams({
     ...(upstreams === undefined ? {} : { file: readFile(upstreams, host.cwd) }),
-    ...(settings.gitlabMcp ? { gitlabMcp: gitlabMcpOf(settings, host, log) } : {}),
+    ...(settings.gitlabMcp ? { gitlabMcp: gitlabMcpOf(settings, host, log, reach) } : {}),
+    ...(reach ? { reach } : {}),
     ...{ env: host.env, version: VERSION, log, prefer, single: !settings.http },
     isTaken: (name) => tools.has(name) || ids.has(name),
     isAction: (id) => ids.has(id),

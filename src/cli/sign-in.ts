@@ -4,6 +4,7 @@ import { endpointOf } from "../upstreams/gitlab-mcp.ts";
 import { openSignInStore } from "../upstreams/oauth-store.ts";
 import { signIn } from "../upstreams/sign-in.ts";
 import { signInDirectory } from "./open-upstreams.ts";
+import { reachOf } from "./reach.ts";
 import type { Host } from "./run.ts";
 
 const PORT = /^--callback-port(?:=(.*))?$/;
@@ -24,10 +25,11 @@ function takePort(argv: readonly string[]): { readonly port: number; readonly re
 /** `sign-in`: signs the user in at the instance for its own MCP server, through a browser. */
 export async function signInHere(argv: readonly string[], host: Host): Promise<void> {
   const { port, rest } = takePort(argv);
-  const { url } = loadSettings({ argv: rest, env: host.env, transport: "stdio" }).settings;
+  const { settings } = loadSettings({ argv: rest, env: host.env, transport: "stdio" });
+  const { url } = settings;
   const store = openSignInStore(signInDirectory(host), url);
   const show = (address: string) =>
     console.log(`Open this address in a browser, and allow the access:\n\n${address}\n\nWaiting for five minutes.`);
-  await signIn({ instance: url, resource: endpointOf(url), store, show, port });
+  await signIn({ instance: url, resource: endpointOf(url), store, show, port, reach: reachOf(settings) });
   console.log(`Signed in at ${url}. The token is in ${store.path}, for you alone; --gitlab-mcp uses it.`);
 }

@@ -2,6 +2,7 @@ import {
   Client,
   type ElicitRequest,
   type ElicitResult,
+  type FetchLike,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
@@ -43,6 +44,8 @@ export interface DialOptions {
   /** What our own upstreams are known by. */
   readonly fingerprint: string;
   readonly onListChanged: () => void;
+  /** How servers over the network are reached, where that is not plainly. */
+  readonly reach?: FetchLike;
 }
 
 /** Ways to open a connection, newest first. */
@@ -61,10 +64,14 @@ export class LoopError extends Error {
   override readonly name = "LoopError";
 }
 
-function toTransport({ config, headers, log }: DialOptions, way: Way): Transport {
+function toTransport({ config, headers, log, reach }: DialOptions, way: Way): Transport {
   const { link } = config;
   if (link.kind === "stdio") return new ChildTransport({ ...link, onLine: (line) => log.debug(`${config.name}: ${line}`) });
-  const init = { requestInit: { headers: { ...link.headers, ...headers } }, ...config.auth?.connection() };
+  const init = {
+    requestInit: { headers: { ...link.headers, ...headers } },
+    ...(reach ? { fetch: reach } : {}),
+    ...config.auth?.connection(),
+  };
   return way === "sse" ? new SSEClientTransport(new URL(link.url), init) : new StreamableHTTPClientTransport(new URL(link.url), init);
 }
 

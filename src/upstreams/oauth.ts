@@ -25,6 +25,8 @@ export interface OAuthOptions {
   readonly store: SignInStore;
   /** Tried where nobody has signed in. */
   readonly fallback?: string;
+  /** How the instance is reached, where that is not plainly. */
+  readonly reach?: FetchLike | undefined;
   /** From now on masked wherever it turns up. */
   readonly hide: (secret: string) => void;
   readonly now?: () => number;
@@ -40,14 +42,14 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 export const SHORT = 20_000;
 
 /** Sends to this origin and nowhere else, redirects included: neither a token nor a code can go astray. */
-export function withinOrigin(instance: string, timeout?: number): FetchLike {
+export function withinOrigin(instance: string, timeout?: number, reach: FetchLike = fetch): FetchLike {
   const { origin } = new URL(instance);
   return async (input, init) => {
     let url = new URL(input);
     for (let hop = 0; ; hop++) {
       if (url.origin !== origin) throw new Error(`${url.origin} is not ${origin}: nothing was sent there`);
       const limit = timeout === undefined ? {} : { signal: AbortSignal.timeout(timeout) };
-      const response = await fetch(url, { ...init, ...limit, redirect: "manual" });
+      const response = await reach(url, { ...init, ...limit, redirect: "manual" });
       const to = response.headers.get("location");
       const reads = (init?.method ?? "GET") === "GET";
       if (!reads || to === null || !REDIRECTS.includes(response.status) || hop === MOST_REDIRECTS) return response;
@@ -75,7 +77,7 @@ export class OAuthTokens implements UpstreamAuth {
 
   constructor(options: OAuthOptions) {
     this.#options = options;
-    this.#send = withinOrigin(options.instance);
+    this.#send = withinOrigin(options.instance, undefined, options.reach);
     this.#now = options.now ?? Date.now;
   }
 
@@ -136,7 +138,7 @@ export class OAuthTokens implements UpstreamAuth {
         clientInformation: saved.client,
         refreshToken,
         resource: new URL(saved.resource),
-        fetchFn: withinOrigin(this.#options.instance, SHORT),
+        fetchFn: withinOrigin(this.#options.instance, SHORT, this.#options.reach),
       });
       const renewed = { ...ended, accessToken: tokens.access_token, ...expiry(tokens.expires_in, this.#now()) };
       store.write({ ...renewed, ...(tokens.refresh_token === undefined ? {} : { refreshToken: tokens.refresh_token }) });

@@ -1,3 +1,4 @@
+import type { FetchLike } from "@modelcontextprotocol/client";
 import type { CallContext, Source } from "../catalog/types.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Log } from "../log.ts";
@@ -23,6 +24,8 @@ export interface UpstreamsOptions {
   readonly prefer: "upstream" | "rest";
   readonly single: boolean;
   readonly pulse?: number;
+  /** How servers over the network are reached, where that is not plainly. */
+  readonly reach?: FetchLike;
 }
 
 /** All upstreams of one process. */
@@ -127,6 +130,7 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
       verdicts,
       single,
       ...(options.pulse === undefined ? {} : { pulse: options.pulse }),
+      ...(options.reach === undefined ? {} : { reach: options.reach }),
       turn: async () => await within(PATIENCE, loads[index - 1] ?? Promise.resolve()),
     });
   });

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
   auth,
+  type FetchLike,
   IssuerMismatchError,
   type OAuthClientProvider,
   type OAuthDiscoveryState,
@@ -19,6 +20,8 @@ export interface SignInOptions {
   /** Its MCP server: what the token is for. */
   readonly resource: string;
   readonly store: SignInStore;
+  /** How the instance is reached, where that is not plainly. */
+  readonly reach?: FetchLike | undefined;
   /** Shows the address that the user opens in a browser. */
   readonly show: (address: string) => void;
   /** How long the user may take (ms). */
@@ -188,7 +191,7 @@ function toFailure(error: unknown, instance: string): BridgeError {
  */
 export async function signIn(options: SignInOptions): Promise<void> {
   const { instance, resource, show, patience = PATIENCE, port = 0 } = options;
-  const fetchFn = withinOrigin(instance, SHORT);
+  const fetchFn = withinOrigin(instance, SHORT, options.reach);
   const door = await openDoor(port);
   try {
     const { provider, state, address } = begin(options, door.redirect);

@@ -29,6 +29,7 @@ export interface UpstreamOptions {
   readonly turn: () => Promise<unknown>;
   /** Milliseconds between questions whether a server over HTTP is still the same one. */
   readonly pulse?: number;
+  readonly reach?: DialOptions["reach"];
   /** One user and one client: the connection that reads the tools is also the first client's own. */
   readonly single: boolean;
 }
@@ -143,8 +144,9 @@ class Upstream implements UpstreamSource {
   }
 
   #dialOptions(headers: Readonly<Record<string, string>>, elicits: boolean): DialOptions {
-    const { config, version, log, fingerprint } = this.#options;
-    return { config, version, log, fingerprint, elicits, headers, onListChanged: () => this.#changed() };
+    const { config, version, log, fingerprint, reach } = this.#options;
+    const own = { config, version, log, fingerprint, ...(reach ? { reach } : {}) };
+    return { ...own, elicits, headers, onListChanged: () => this.#changed() };
   }
 
   #forwarded(context: CallContext | undefined): Readonly<Record<string, string>> {

@@ -136,6 +136,9 @@ function guard(hits: readonly Hit[], built: Built, exact: ReadonlySet<number>): 
 
 function rank(query: string, built: Built): { hits: Hit[]; exact: Set<number> } {
   const names = exactHits(query, built);
+  // An id or a tool name says all: what is near it would only cost its reader.
+  if (names.whole.length > 0 && /[a-z0-9][._]/i.test(query))
+    return { hits: names.whole.map((doc) => ({ doc, score: 1, coverage: 1, licensed: true })), exact: new Set(names.whole) };
   const found = built.scorer.score(readQuery(query, built));
   const top = Math.max(1, found[0]?.score ?? 1);
   const lift = new Map<number, number>();

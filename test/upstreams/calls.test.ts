@@ -91,9 +91,7 @@ describe("policy over a server's tools", () => {
     for (const id of ["fix.count", "fix.wipe", "fix.no_hint"])
       expect((await client.run(id)).json).toMatchObject({ code: "not_permitted", rule: "read_only" });
     expect((await client.run("fix.peek")).text).toBe("0");
-    const found = (await client.call("gitlab_find_action", { query: "fix.wipe" })).json.results as { id: string; effect: string }[];
-    expect(found.map(({ id }) => id)).not.toContain("fix.wipe");
-    expect(found.every(({ effect }) => effect === "read")).toBe(true);
+    expect((await client.call("gitlab_find_action", { query: "fix.wipe" })).json.results).toEqual([]);
     await chain.close();
   });
 

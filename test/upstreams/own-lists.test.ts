@@ -24,7 +24,7 @@ describe.each(["legacy", "modern"])("two clients whose connections to a %s serve
     await one.run("fix.grow", { times: 20 });
     await expect.poll(() => one.changes(), { timeout: 10_000 }).toBe(1);
     expect(await named(one)).toEqual([...before, "grown_1"]);
-    expect(await found(one, "fix.grown_1")).toContain("fix.grown_1");
+    expect(await found(one, "fix.grown_1")).toEqual(["fix.grown_1"]);
     expect((await one.call("grown_1")).text).toBe("grown_1 ran");
     // The other one's server never grew.
     await other.run("fix.peek");
@@ -70,7 +70,7 @@ describe("a server that shows each caller other tools", () => {
     const good = await chain.connect({ headers: { authorization: "Bearer oauth-1234567890" } });
     const bad = await chain.connect({ headers: { authorization: "Bearer wrong" } });
     for (const client of [good, bad]) await client.call("list_available_toolsets");
-    expect(await found(good, "gitlab_mcp.get_job")).toContain("gitlab_mcp.get_job");
+    expect(await found(good, "gitlab_mcp.get_job")).toEqual(["gitlab_mcp.get_job"]);
     expect(await found(bad, "gitlab_mcp.get_job")).not.toContain("gitlab_mcp.get_job");
   });
 });

@@ -140,14 +140,15 @@ function rank(query: string, built: Built): { hits: Hit[]; exact: Set<number> } 
   if (names.whole.length > 0 && /[a-z0-9][._]/i.test(query))
     return { hits: names.whole.map((doc) => ({ doc, score: 1, coverage: 1, licensed: true })), exact: new Set(names.whole) };
   const found = built.scorer.score(readQuery(query, built));
-  const top = Math.max(1, found[0]?.score ?? 1);
+  const exact = new Set(names.whole);
   const lift = new Map<number, number>();
+  const top = Math.max(1, found[0]?.score ?? 1);
   for (const doc of names.inside) lift.set(doc, top * 1.5);
   for (const doc of names.whole) lift.set(doc, top * 3);
+  if (lift.size === 0) return { hits: found, exact };
   const lifted = found.map((hit) => ({ ...hit, score: hit.score + (lift.get(hit.doc) ?? 0), licensed: hit.licensed || lift.has(hit.doc) }));
   const missing = [...lift].filter(([doc]) => !found.some((hit) => hit.doc === doc));
   for (const [doc, score] of missing) lifted.push({ doc, score, coverage: 1, licensed: true });
-  const exact = new Set(names.whole);
   return { hits: lifted.sort((a, b) => b.score - a.score || a.doc - b.doc), exact };
 }
 

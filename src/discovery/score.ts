@@ -192,6 +192,28 @@ function once<K, V>(make: (key: K) => V): (key: K) => V {
   };
 }
 
+/** Windows that are judged at most; of a long story those that say the most. */
+const MOST_WINDOWS = 16;
+
+/** How much a window could say, at a glance. */
+function promiseOf({ items, weight }: Window, index: SearchIndex): number {
+  let sum = 0;
+  for (const { group } of items) {
+    const first = group?.terms[0];
+    if (group && first) sum += index.idf(first.term) * first.weight * group.weight;
+  }
+  return sum * weight;
+}
+
+/** The windows of a query, in its order. */
+function promising(items: readonly Item[], index: SearchIndex): readonly Window[] {
+  const windows = windowsOf(items);
+  if (windows.length <= MOST_WINDOWS) return windows;
+  const promises = windows.map((window) => promiseOf(window, index));
+  const least = [...promises].sort((a, b) => b - a)[MOST_WINDOWS - 1] as number;
+  return windows.filter((_window, at) => (promises[at] as number) >= least).slice(0, MOST_WINDOWS);
+}
+
 /** Judges every action by every window of a query, on the board. */
 function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, board: Board): readonly Window[] {
   clearBoard(board);
@@ -203,7 +225,7 @@ function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, bo
     return known;
   };
   const bag = once<Item, Bag>(bagOf);
-  const windows = windowsOf(items);
+  const windows = promising(items, index);
   windows.forEach((window, number) => {
     const said = groupsOf(window.items, index);
     const head = headOf(window.items)?.group?.said;

@@ -151,10 +151,11 @@ const queries = [
   "add a label to issue 5",
 ];
 const finds: number[] = [];
-for (let round = 0; round < 400; round++) {
+for (let round = -400; round < 2_000; round++) {
   const at = now();
-  finder.find(queries[round % queries.length] ?? "", { permitted: () => true });
-  finds.push(now() - at);
+  finder.find(queries[(round + 400) % queries.length] ?? "", { permitted: () => true });
+  // As long as its code is not compiled, a find takes a few times as long.
+  if (round >= 0) finds.push(now() - at);
 }
 const rowReads = Array.from({ length: 9 }, () => {
   const printed = execFileSync(process.execPath, ["--expose-gc", "--import", "tsx", "scripts/bench-rows.ts"], { encoding: "utf8" });
@@ -195,7 +196,7 @@ const rows: readonly (readonly [string, string, string, boolean])[] = [
   ["enable → list_changed → list (ms)", n(median(enables)), "≤ 5 beyond the round trip", true],
   ["rows read (ms / MB)", `${n(readMs)} / ${n(readMb)} for ${rowReads[0]?.rows} actions`, "≤ 15 / ≤ 6", readMs <= 15 && readMb <= 6],
   [
-    "find p50 / p99 (ms)",
+    "find, warm, p50 / p99 (ms)",
     `${n(median(finds), 2)} / ${n(quantile(finds, 0.99), 2)}`,
     "≤ 1 / ≤ 5",
     median(finds) <= 1 && quantile(finds, 0.99) <= 5,

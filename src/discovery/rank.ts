@@ -87,42 +87,42 @@ const LEAST = 0.01;
 const log = (value: number) => Math.log(Math.max(value, LEAST));
 const flag = (is: boolean) => (is ? 1 : 0);
 
-/** The inputs of one action, in the order of their names. */
-export function inputsOf({ action, shares, ...doc }: Doc, evidence: Evidence): number[] {
-  const { likes, at, core, coverage, wish, said, isLong } = evidence;
-  const share = likest(likes, at) / Math.max(evidence.best, 0.2);
+/** What counts once more for a story. */
+const LONG = INPUTS.flatMap((name, at) =>
+  name.startsWith("long ") ? [[at, INPUTS.indexOf(name.slice(5) as (typeof INPUTS)[number])] as const] : [],
+);
+
+/** Writes the inputs of one action, in the order of their names: into one list again and again, since every action is looked at. */
+export function inputsOf({ action, shares, kind }: Doc, evidence: Evidence, into: number[] = []): number[] {
+  const { likes, at, core, coverage, said } = evidence;
   const often = popularity(action);
-  const base = log(evidence.base);
-  const sum = log(evidence.sum);
-  const fit = Math.log(Math.max(evidence.fit, 0.05));
   const ask = likes[at + ASK] as number;
-  const common = [flag(action.essential === true), flag(often === 1), flag(often === 2)];
-  const ends = flag(action.effect === "destructive");
-  const long = flag(isLong);
-  return [
-    base,
-    sum,
-    likes[at + TITLE] as number,
-    likes[at + KEYWORD] as number,
-    ask,
-    Math.max(0, ask - FAR),
-    likes[at + SECOND] as number,
-    share,
-    core,
-    coverage,
-    fit,
-    wish,
-    flag(evidence.verbSaid),
-    flag(evidence.headIn),
-    flag((said & 1) !== 0),
-    flag((said & (1 << (shares.length - 1))) !== 0),
-    Math.min(3, shares.length * (1 - core)),
-    Math.min(shares.length, 6) / 3,
-    ...common,
-    ends,
-    flag(doc.kind % 3 === 1),
-    ...[base, sum, ask, share, coverage, fit, wish, ...common, ends].map((input) => input * long),
-  ];
+  let next = 0;
+  into[next++] = log(evidence.base);
+  into[next++] = log(evidence.sum);
+  into[next++] = likes[at + TITLE] as number;
+  into[next++] = likes[at + KEYWORD] as number;
+  into[next++] = ask;
+  into[next++] = Math.max(0, ask - FAR);
+  into[next++] = likes[at + SECOND] as number;
+  into[next++] = likest(likes, at) / Math.max(evidence.best, 0.2);
+  into[next++] = core;
+  into[next++] = coverage;
+  into[next++] = Math.log(Math.max(evidence.fit, 0.05));
+  into[next++] = evidence.wish;
+  into[next++] = flag(evidence.verbSaid);
+  into[next++] = flag(evidence.headIn);
+  into[next++] = flag((said & 1) !== 0);
+  into[next++] = flag((said & (1 << (shares.length - 1))) !== 0);
+  into[next++] = Math.min(3, shares.length * (1 - core));
+  into[next++] = Math.min(shares.length, 6) / 3;
+  into[next++] = flag(action.essential === true);
+  into[next++] = flag(often === 1);
+  into[next++] = flag(often === 2);
+  into[next++] = flag(action.effect === "destructive");
+  into[next++] = flag(kind % 3 === 1);
+  for (const [to, from] of LONG) into[to] = evidence.isLong ? (into[from] as number) : 0;
+  return into;
 }
 
 /** Weights by name, as they were fitted. */

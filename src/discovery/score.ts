@@ -249,7 +249,7 @@ function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, bo
 }
 
 /** What the ranker looks at, for each action on the board. */
-function inputsOn({ best }: Board, index: SearchIndex, isLong: boolean): (id: number) => readonly number[] {
+function inputsOn({ best }: Board, index: SearchIndex, isLong: boolean): (id: number, into?: number[]) => readonly number[] {
   let most = 1e-9;
   let sum = 1e-9;
   let like = 0;
@@ -258,22 +258,26 @@ function inputsOn({ best }: Board, index: SearchIndex, isLong: boolean): (id: nu
     sum = Math.max(sum, best.sum[id] as number);
     like = Math.max(like, likest(best.likes, id * LIKES));
   }
-  return (id) =>
-    inputsOf(index.docs[id] as Doc, {
-      base: (best.score[id] as number) / most,
-      sum: (best.sum[id] as number) / sum,
-      likes: best.likes,
-      at: id * LIKES,
-      best: like,
-      core: best.core[id] as number,
-      coverage: best.coverage[id] as number,
-      fit: best.fit[id] as number,
-      wish: best.wish[id] as number,
-      verbSaid: best.verb[id] === 1,
-      said: best.said[id] as number,
-      headIn: best.head[id] === 1,
-      isLong,
-    });
+  return (id, into) =>
+    inputsOf(
+      index.docs[id] as Doc,
+      {
+        base: (best.score[id] as number) / most,
+        sum: (best.sum[id] as number) / sum,
+        likes: best.likes,
+        at: id * LIKES,
+        best: like,
+        core: best.core[id] as number,
+        coverage: best.coverage[id] as number,
+        fit: best.fit[id] as number,
+        wish: best.wish[id] as number,
+        verbSaid: best.verb[id] === 1,
+        said: best.said[id] as number,
+        headIn: best.head[id] === 1,
+        isLong,
+      },
+      into,
+    );
 }
 
 export function createScorer(index: SearchIndex, asks: AskIndex): Scorer {
@@ -283,10 +287,11 @@ export function createScorer(index: SearchIndex, asks: AskIndex): Scorer {
     score(items) {
       const windows = judgeAll(items, index, asks, board);
       const read = inputsOn(board, index, isStory(items));
+      const room: number[] = [];
       const hits = best.touched.map((doc): Hit => {
         const window = windows[best.window[doc] as number];
         const [coverage, licensed] = [best.coverage[doc] as number, best.licensed[doc] === 1];
-        return { doc, score: rankScore(read(doc)), coverage, licensed, ...(window ? { window } : {}) };
+        return { doc, score: rankScore(read(doc, room)), coverage, licensed, ...(window ? { window } : {}) };
       });
       return hits.sort((a, b) => b.score - a.score || a.doc - b.doc);
     },

@@ -1,5 +1,6 @@
+import { GITLAB } from "../catalog/load.ts";
 import type { Action } from "../catalog/types.ts";
-import { buildAsks } from "./asks.ts";
+import { buildAsks, type ReadyAsks } from "./asks.ts";
 import { type Indexes, readPrebuilt } from "./prebuilt.ts";
 import { type Item, parseQuery } from "./query.ts";
 import { createScorer, type Scorer } from "./score.ts";
@@ -54,9 +55,18 @@ const toLexicon = (index: SearchIndex): Lexicon => ({
 });
 
 /** Both indexes, made on the spot. */
-export function buildIndexes(actions: readonly Action[]): Indexes {
+export function buildIndexes(actions: readonly Action[], ready?: ReadyAsks): Indexes {
   const index = buildIndex(actions);
-  return { index, asks: buildAsks(actions, toLexicon(index)) };
+  return { index, asks: buildAsks(actions, toLexicon(index), ready) };
+}
+
+/** Our rows are read beforehand; where other servers' tools stand behind them, at least how people ask for ours is. */
+function readIndexes(actions: readonly Action[]): Indexes {
+  const own = actions.filter(({ source }) => source === GITLAB);
+  const isFirst = own.every((action, at) => action === actions[at]);
+  const ready = isFirst ? readPrebuilt(own) : undefined;
+  if (ready && own.length === actions.length) return ready;
+  return buildIndexes(actions, ready && { asks: ready.asks, actions: own.length });
 }
 
 /** What was made last: sessions over the same rows share it. */
@@ -67,7 +77,7 @@ const areSame = (some: readonly Action[], others: readonly Action[]) =>
 
 export function createEngine(actions: readonly Action[], ready?: Indexes): Engine {
   if (!ready && last && areSame(last.actions, actions)) return last.engine;
-  const { index, asks } = ready ?? readPrebuilt(actions) ?? buildIndexes(actions);
+  const { index, asks } = ready ?? readIndexes(actions);
   const engine = { index, asks, lexicon: toLexicon(index), scorer: createScorer(index, asks) };
   if (!ready) last = { actions: [...actions], engine };
   return engine;

@@ -58,6 +58,8 @@ export interface Evidence {
   readonly fit: number;
   /** 1 where the class that was wished for is the action's, -1 where it is another, 0 without a wish. */
   readonly wish: number;
+  /** 1 for what people use most, 2 for what they use often. */
+  readonly often: number;
   readonly verbSaid: boolean;
   /** Bits of the name's terms that were said. */
   readonly said: number;
@@ -95,7 +97,7 @@ const LONG = INPUTS.flatMap((name, at) =>
 /** Writes the inputs of one action, in the order of their names: into one list again and again, since every action is looked at. */
 export function inputsOf({ action, shares, kind }: Doc, evidence: Evidence, into: number[] = []): number[] {
   const { likes, at, core, coverage, said } = evidence;
-  const often = popularity(action);
+  const { often } = evidence;
   const ask = likes[at + ASK] as number;
   let next = 0;
   into[next++] = log(evidence.base);

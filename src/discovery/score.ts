@@ -3,7 +3,7 @@ import { type Board, clearBoard, makeBoard, touch, type WindowBoard } from "./bo
 import { fitOf, VERB_CLASSES, type Wish, wishFor } from "./intent.ts";
 import { VERB } from "./postings.ts";
 import type { Group, Item } from "./query.ts";
-import { inputsOf, likest, rankScore } from "./rank.ts";
+import { inputsOf, likest, popularity, rankScore } from "./rank.ts";
 import type { Doc, SearchIndex } from "./search-index.ts";
 import { WEIGHTS } from "./weights.ts";
 import { groupsOf, headOf, isStory, type Window, windowsOf, wishOf } from "./windows.ts";
@@ -16,7 +16,7 @@ export interface Hit {
   /** A destructive action whose verb and resource were both said exactly; true for all others. */
   readonly licensed: boolean;
   /** The window that spoke for it. */
-  readonly window?: Window;
+  readonly window?: Window | undefined;
 }
 
 /** What one group gives to each action that it touches, side by side in arrays. */
@@ -249,7 +249,12 @@ function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, bo
 }
 
 /** What the ranker looks at, for each action on the board. */
-function inputsOn({ best }: Board, index: SearchIndex, isLong: boolean): (id: number, into?: number[]) => readonly number[] {
+function inputsOn(
+  { best }: Board,
+  index: SearchIndex,
+  often: Uint8Array,
+  isLong: boolean,
+): (id: number, into?: number[]) => readonly number[] {
   let most = 1e-9;
   let sum = 1e-9;
   let like = 0;
@@ -271,6 +276,7 @@ function inputsOn({ best }: Board, index: SearchIndex, isLong: boolean): (id: nu
         coverage: best.coverage[id] as number,
         fit: best.fit[id] as number,
         wish: best.wish[id] as number,
+        often: often[id] as number,
         verbSaid: best.verb[id] === 1,
         said: best.said[id] as number,
         headIn: best.head[id] === 1,
@@ -283,15 +289,16 @@ function inputsOn({ best }: Board, index: SearchIndex, isLong: boolean): (id: nu
 export function createScorer(index: SearchIndex, asks: AskIndex): Scorer {
   const board = makeBoard(index.docs.length, asks);
   const { best, like } = board;
+  const often = Uint8Array.from(index.docs, ({ action }) => popularity(action));
   return {
     score(items) {
       const windows = judgeAll(items, index, asks, board);
-      const read = inputsOn(board, index, isStory(items));
+      const read = inputsOn(board, index, often, isStory(items));
       const room: number[] = [];
       const hits = best.touched.map((doc): Hit => {
         const window = windows[best.window[doc] as number];
         const [coverage, licensed] = [best.coverage[doc] as number, best.licensed[doc] === 1];
-        return { doc, score: rankScore(read(doc, room)), coverage, licensed, ...(window ? { window } : {}) };
+        return { doc, score: rankScore(read(doc, room)), coverage, licensed, window };
       });
       return hits.sort((a, b) => b.score - a.score || a.doc - b.doc);
     },
@@ -299,7 +306,7 @@ export function createScorer(index: SearchIndex, asks: AskIndex): Scorer {
       like.skip = skip;
       judgeAll(items, index, asks, board);
       like.skip = -1;
-      const read = inputsOn(board, index, isStory(items));
+      const read = inputsOn(board, index, often, isStory(items));
       return best.touched.map((doc) => ({ doc, inputs: read(doc) }));
     },
   };

@@ -51,6 +51,41 @@ describe("the index made beforehand", () => {
   });
 });
 
+describe("tools of other servers, joined to what was made beforehand", () => {
+  const [pattern] = actions;
+  if (!pattern) throw new Error("no actions");
+  const NAMES = ["Brew coffee", "Water the plants", "Open the garage door", "List moon phases"];
+  const theirs = NAMES.map((title, at) => ({
+    ...pattern,
+    id: `home.${title.toLowerCase().replaceAll(" ", "_")}`,
+    tool: `home_${at}`,
+    title,
+    source: "home",
+    keywords: [],
+  }));
+  const union = [...actions, ...theirs];
+  const whole = buildIndexes(union);
+  const joined = buildIndexes(union, { asks: fresh.asks, actions: actions.length });
+  const first = (indexes: Indexes, query: string) => {
+    const engine = createEngine(union, indexes);
+    return union[engine.scorer.score(readQuery(query, engine))[0]?.doc ?? -1]?.id;
+  };
+
+  it("have their phrases behind those of ours, each once", () => {
+    expect([...joined.asks.docs]).toEqual([...whole.asks.docs]);
+    expect([...joined.asks.sources]).toEqual([...whole.asks.sources]);
+    // A word that only theirs bring changes how a phrase of ours with it is read.
+    const same = joined.asks.norms.filter((norm, at) => Math.abs(norm - (whole.asks.norms[at] ?? 0)) < 0.01 * norm);
+    expect(same.length).toBeGreaterThan(0.99 * joined.asks.norms.length);
+  });
+
+  it("are found, and ours as before", () => {
+    for (const query of ["list open merge requests", "who broke main", "retry the failed job", "water my plants", "phases of the moon"])
+      expect(first(joined, query), query).toBe(first(whole, query));
+    expect(first(joined, "water my plants")).toBe("home.water_the_plants");
+  });
+});
+
 describe("the file", () => {
   it("gives back what was put in, wherever its bytes lie", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 8 }).map((word) => word.replaceAll("\n", ""));

@@ -45,8 +45,9 @@ const steps = (entry: string): readonly (readonly string[])[] => {
   return [
     ["--driver", "scripted,heuristic", "--arms", STYLES, ...peers],
     ["--driver", "scripted,heuristic", "--arms", "bridge", "--repeats", "2"],
-    ["--driver", "scripted,heuristic", "--arms", "bridge,toolsets,static", "--refresh", "next_turn,never"],
     ["--driver", "scripted", "--arms", "all"],
+    ["--driver", "heuristic", "--arms", "all"],
+    ["--driver", "scripted,heuristic", "--arms", "bridge,toolsets,static", "--refresh", "next_turn,never"],
   ];
 };
 

@@ -190,9 +190,9 @@ function sightFor({ options: { upstreams }, registry, gitlab, finder }: Shared, 
 const isOurs = (word: string) => word === "default" || TOOLSETS.some((row) => row.name === word || row.aliases?.includes(word));
 
 function connectedUpstreams(upstreams: Upstreams, chosen: readonly string[], tools: readonly string[]): ConnectedUpstreams {
-  const { ready, read, fingerprint } = upstreams;
+  const { ready, linked, fingerprint } = upstreams;
   const listed = chosen.some((word) => !isOurs(word.toLowerCase())) || tools.length > 0;
-  return { ready, read, fingerprint, listed };
+  return { ready, linked, fingerprint, listed };
 }
 
 function withTrials(options: BridgeOptions): BridgeOptions {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { GITLAB } from "../catalog/load.ts";
 import { pickRoute } from "../catalog/route.ts";
 import { toSignature } from "../catalog/schema.ts";
 import type { Action, Call, CallContext, Facts, Outcome, Question } from "../catalog/types.ts";
@@ -12,7 +13,7 @@ import type { Registry } from "../registry/registry.ts";
 import { type Audit, type AuditedRun, auditRun } from "./audit.ts";
 import { type NormalizeOptions, normalizeParams } from "./params.ts";
 import type { Look } from "./places.ts";
-import { type RunScope, scopeFor } from "./scope.ts";
+import { type RunParts, type RunScope, scopeFor } from "./scope.ts";
 
 export interface RoadParts {
   readonly registry: Registry;
@@ -48,7 +49,12 @@ export interface RoadRequest {
 /** The one road (DESIGN.md §7): every call, from whatever surface, goes through here. */
 export interface Road {
   run(request: RoadRequest, context: CallContext): Promise<Outcome>;
+  /** Reads what a link in an answer of another server's tool led to: while that tool may be used, and as far as its answers are shown. */
+  follow(action: string, context: CallContext, read: () => Promise<Contents>): Promise<Contents>;
 }
+
+/** Contents of a resource. */
+export type Contents = Readonly<Record<string, unknown>>;
 
 type Permitted = Extract<Verdict, { permitted: true }>;
 
@@ -184,7 +190,7 @@ function withOrigin(outcome: Outcome, { action, params }: Call): Outcome {
 }
 
 async function go(parts: RoadParts, going: Going, run: AuditedRun): Promise<Outcome> {
-  const { action, request, context } = going;
+  const { action, request, context, scope } = going;
   const { call, verdict, confirm, shown, agree } = await makeReady(parts, going);
   run.params = call.params;
   run.effect = isRaw(action) ? judgeRaw(action, call.params).effect : effectOfCall(action, call.params).effect;
@@ -198,17 +204,43 @@ async function go(parts: RoadParts, going: Going, run: AuditedRun): Promise<Outc
   }
   stopIfCancelled(context.signal);
   countWrite(parts, run, request);
-  const outcome = await source.run(call, context);
+  const outcome = await shownOf(await source.run(call, guarded(going)), scope);
   return request.part ? outcome : withOrigin(outcome, call);
+}
+
+/** Of what another server answers only what belongs inside is shown. */
+const shownOf = async (outcome: Outcome, scope: RunScope | undefined): Promise<Outcome> =>
+  outcome.kind === "relayed" && scope ? { ...outcome, result: await scope.relayed(outcome.result) } : outcome;
+
+/** What another server says and asks while it runs is limited like what it answers. */
+function guarded({ action, context, scope }: Going): CallContext {
+  if (!scope || action.source === GITLAB) return context;
+  const { progress, elicit } = context;
+  return {
+    ...context,
+    ...(progress ? { progress: ({ message: _words, ...rest }) => progress(rest) } : {}),
+    ...(elicit ? { elicit: async (params) => ((await scope.mayPass(params)) ? elicit(params) : { action: "cancel" }) } : {}),
+  };
+}
+
+function scopeOf(parts: RoadParts, action: Action, given: CallContext, ask?: RunParts["ask"]): RunScope | undefined {
+  const { instance } = parts.normalize(given);
+  return scopeFor(action, { policy: parts.policy, look: parts.places?.(given) ?? BLIND, instance, ...(ask ? { ask } : {}) });
+}
+
+async function follow(parts: RoadParts, name: string, context: CallContext, read: () => Promise<Contents>): Promise<Contents> {
+  const action = parts.registry.resolve(name);
+  const verdict = parts.policy.verdict(action, parts.facts(context));
+  if (!verdict.permitted) throw parts.policy.refusal(action, verdict.reason);
+  const contents = await read();
+  return (await scopeOf(parts, action, context)?.contents(contents)) ?? contents;
 }
 
 export function createRoad(parts: RoadParts): Road {
   const run = async (request: RoadRequest, given: CallContext): Promise<Outcome> => {
     const action = parts.registry.resolve(request.name);
-    const { instance } = parts.normalize(given);
     const again = (next: RoadRequest) => run(next, given);
-    const ask = (name: string, params: Call["params"]) => again({ name, params, part: true });
-    const scope = scopeFor(action, { policy: parts.policy, look: parts.places?.(given) ?? BLIND, instance, ask });
+    const scope = scopeOf(parts, action, given, (name, params) => again({ name, params, part: true }));
     // A context of its own: what GitLab answers is remembered by it.
     const context = { ...given, ...(scope ? { scope } : {}) };
     const facts = parts.facts(context);
@@ -224,5 +256,5 @@ export function createRoad(parts: RoadParts): Road {
       throw error;
     }
   };
-  return { run };
+  return { run, follow: (name, context, read) => follow(parts, name, context, read) };
 }

@@ -22,4 +22,5 @@ export const behindGate = (gate: Gate, road: Road): Road => ({
     });
     return await started.running;
   },
+  follow: (action, context, read) => gate(context, () => road.follow(action, context, read)),
 });

@@ -2,7 +2,7 @@ import { GITLAB } from "../catalog/load.ts";
 import { placeholders } from "../catalog/route.ts";
 import type { Action, Call, CallScope, Outcome } from "../catalog/types.ts";
 import { isOn, isRawRest } from "../policy/call-effects.ts";
-import { type ForeignPlace, readForeign } from "../policy/foreign.ts";
+import { type ForeignPlace, isBound, readForeign } from "../policy/foreign.ts";
 import { judgeRaw } from "../policy/raw.ts";
 import { scopeFlag } from "../policy/rules.ts";
 import {
@@ -18,17 +18,26 @@ import {
   scopesOf,
   WITHOUT_PROJECT,
 } from "../policy/scope.ts";
-import { addressesIn, mentionsIn } from "../policy/scope-text.ts";
+import { addressesIn, foreignMentionsIn, type Mention, mentionsIn } from "../policy/scope-text.ts";
 import { parseTarget, toFullPath } from "./identifiers.ts";
 import { placeOfItem } from "./item-place.ts";
 import { type Cleaned, clean, cleanLint } from "./scope-clean.ts";
-import { createJudge, holdsAbove, holdsMention, holdsNamed, type Judge, ownOf, type ScopeParts } from "./scope-places.ts";
+import { cleanContents, cleanRelayed, type ForeignParts, mayPass } from "./scope-foreign.ts";
+import { createJudge, holdsAbove, holdsMention, holdsNamed, type Judge, type Own, ownOf, type ScopeParts } from "./scope-places.ts";
 
 /** The scope of one run: it judges the call first, then every request and every row of it. */
 export interface RunScope extends CallScope {
   /** @throws BridgeError not_permitted when the call names, or could reach, what is outside. */
   judge(call: Pick<Call, "action" | "route" | "params">): Promise<void>;
+  /** What may be shown of what another server answered to the call that was judged. */
+  relayed(result: Json): Promise<Json>;
+  /** The same for a resource that an answer led to. */
+  contents(result: Json): Promise<Json>;
+  /** Whether another server may say this while the call runs. */
+  mayPass(said: unknown): Promise<boolean>;
 }
+
+type Json = Readonly<Record<string, unknown>>;
 
 export interface RunParts extends ScopeParts {
   /** Reads one thing through the whole road, to see where it belongs. */
@@ -58,6 +67,8 @@ class Run implements RunScope {
   readonly #judged = new Set<string>();
   /** Rows must tell where they belong, and belong inside. */
   #strict = false;
+  /** The call of another server's tool, and the place that it names. */
+  #foreign: { readonly bound: boolean; readonly own?: Own } = { bound: false };
 
   constructor(action: Action, parts: RunParts) {
     this.#action = action;
@@ -107,9 +118,12 @@ class Run implements RunScope {
   async #judgeTexts(action: Action, params: Call["params"]): Promise<void> {
     const rendering = RENDERING.find((name) => isOn(params[name]));
     if (rendering) this.#refuse(`${rendering} would show titles of whatever the text refers to`);
-    if (action.effect === "read") return;
-    for (const mention of [...mentionsIn(params), ...addressesIn(params)])
-      if (!(await holdsMention(this.#judge, this.#parts, mention, ownOf(params))))
+    if (action.effect !== "read") await this.#judgeMentions([...mentionsIn(params), ...addressesIn(params)], ownOf(params));
+  }
+
+  async #judgeMentions(mentions: readonly Mention[], own: Own | undefined): Promise<void> {
+    for (const mention of mentions)
+      if (!(await holdsMention(this.#judge, this.#parts, mention, own)))
         this.#refuse(`${mention.name} leads outside of them: ${mention.text.slice(0, 100)}`);
   }
 
@@ -135,6 +149,39 @@ class Run implements RunScope {
     const inside = await Promise.all(places.map((place) => this.#holdsForeign(place)));
     const first = places[inside.indexOf(false)];
     if (first) this.#refuse(`${first.name} ${first.value} ${OUTSIDE}`);
+    const own = await this.#ownOfForeign(places);
+    if (action.effect !== "read") await this.#judgeMentions(foreignMentionsIn(params), own);
+    this.#foreign = { bound: isBound(action, params), ...(own ? { own } : {}) };
+  }
+
+  /** Where a tool's texts would be read: the first project that the call names, else the first group. */
+  async #ownOfForeign(places: readonly ForeignPlace[]): Promise<Own | undefined> {
+    const found = places.flatMap(({ kind, value }): { value: string; group: boolean }[] => {
+      if (kind !== "address") return [{ value: toFullPath(value), group: kind === "group" }];
+      const target = parseTarget(value, this.#parts.instance);
+      const path = target?.project ?? target?.group;
+      return path === undefined ? [] : [{ value: path, group: target?.group !== undefined }];
+    });
+    const first = found.find(({ group }) => !group) ?? found[0];
+    if (!first) return undefined;
+    const isProject = !first.group && (await this.#judge.holds("project", first.value));
+    return { kind: isProject ? "project" : "group", value: first.value };
+  }
+
+  #foreignParts(): ForeignParts {
+    return { ...this.#parts, judge: this.#judge, own: this.#foreign.own };
+  }
+
+  relayed(result: Json): Promise<Json> {
+    return cleanRelayed(result, this.#foreign.bound, this.#foreignParts());
+  }
+
+  contents(result: Json): Promise<Json> {
+    return cleanContents(result, this.#foreignParts());
+  }
+
+  mayPass(said: unknown): Promise<boolean> {
+    return mayPass(said, this.#foreign.bound, this.#foreignParts());
   }
 
   async #holdsForeign({ kind, value }: ForeignPlace): Promise<boolean> {

@@ -20,7 +20,7 @@ type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** `projectId`, `Project-ID` and `project_id` are one name. */
-const fold = (name: string): string =>
+export const fold = (name: string): string =>
   name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replace(/[^A-Za-z0-9]+/g, "_")
@@ -140,15 +140,30 @@ function namesOf(schema: unknown, depth: number): readonly string[] {
 /** Arguments that choose what a tool does: in some of it the project may not count. */
 const SELECTOR = /^(action|operation|op|method|command|mode)$/;
 
+/** Whether no call of a tool is possible without a place. */
+function needsPlace(schema: JsonSchema | undefined): boolean {
+  const required = Array.isArray(schema?.required) ? schema.required : [];
+  return required.some((name) => typeof name === "string" && (name === "id" ? kindOfId(schema) : kindOfName(fold(name))) !== undefined);
+}
+
 /** Whether a tool does several things and needs a project for none of them. */
 function mayIgnorePlace(schema: JsonSchema | undefined): boolean {
   const names = isObject(schema?.properties) ? Object.keys(schema.properties) : [];
-  const required = Array.isArray(schema?.required) ? schema.required : [];
-  const needs = required.some(
-    (name) => typeof name === "string" && (name === "id" ? kindOfId(schema) : kindOfName(fold(name))) !== undefined,
-  );
-  return names.some((name) => SELECTOR.test(fold(name))) && !needs;
+  return names.some((name) => SELECTOR.test(fold(name))) && !needsPlace(schema);
 }
+
+/**
+ * Whether a call means nothing without the place that it names: the tool asks for one, the number of a thing counts inside a project
+ * only, an address leads to one thing. Any other call could be answered from anywhere.
+ */
+export const isBound = ({ schema }: Action, params: Json): boolean =>
+  needsPlace(schema) ||
+  Object.entries(params).some(
+    ([name, value]) => value !== null && value !== "" && (/(^|_)iid$/.test(fold(name)) || isAddressed(fold(name), value)),
+  );
+
+const isAddressed = (name: string, value: unknown) =>
+  kindOfName(name) === "address" && typeof value === "string" && ADDRESS.test(value.trim());
 
 const canName = (schema: JsonSchema | undefined): boolean =>
   !mayIgnorePlace(schema) && (kindOfId(schema) !== undefined || namesOf(schema, 0).some((name) => kindOfName(name) !== undefined));

@@ -1,3 +1,5 @@
+import { fold } from "./foreign.ts";
+
 type Params = Readonly<Record<string, unknown>>;
 
 /** A place that a text of a write leads to: GitLab leaves a note there, closes what is there, or moves things to it. */
@@ -14,12 +16,14 @@ export interface Mention {
 /** Texts that GitLab reads for references and commands. Contents of files are not among them. */
 const TEXT = /(^|_)(title|description|body|note|message|summary|comment)$/;
 
-const PATH = "[A-Za-z0-9_][A-Za-z0-9_.-]*";
-/** `group/app#1`, `app!2`, `group&3`, `group/app@a1b2c3d`. */
-const REFERENCE = new RegExp(`(?<![\\w./-])(${PATH}(?:/${PATH})*)(?:[#!&$]\\d+|@[0-9a-f]{7,64}(?![\\w-]))`, "g");
+const PATH = "[A-Za-z0-9_.][A-Za-z0-9_.-]*";
+/** What stands behind a path to make a reference of it: `#1`, `!2`, `&3`, `$4`, `^alert#5`, `@a1b2c3d`. */
+const MARK = /(?:[#!&$]|\^alert#)\d+|@[0-9a-f]{7,64}(?![\w-])/g;
+const OF_PATH = /[A-Za-z0-9_./-]/;
+const LONGEST_PATH = 1_000;
 /** `[issue:group/app/1]`. */
 const BRACKETED = new RegExp(`\\[[a-z_]+:(${PATH}(?:/${PATH})*)/[^\\]/]+\\]`, "g");
-const ADDRESS = /https?:\/\/[^\s<>"')\]]+/g;
+const ADDRESS = /https?:\/\/[^\s<>"')\]]+/gi;
 /** Lines that move a thing elsewhere. */
 const MOVING = /^[ \t]*\/(?:move|clone|move_to|clone_to)\b[ \t]*(.*)$/gim;
 /** Lines that hang a thing below something of the group above. */
@@ -29,24 +33,55 @@ function all(pattern: RegExp, text: string): readonly RegExpMatchArray[] {
   return [...text.matchAll(pattern)];
 }
 
-function mentionsOf(name: string, text: string): readonly Mention[] {
+/** The path that ends at a place of a text, as GitLab finds it: a dash or a slash may stand before it, but begins none of its parts. */
+function pathBefore(text: string, end: number): string {
+  let start = end;
+  while (start > 0 && end - start < LONGEST_PATH && OF_PATH.test(text[start - 1] ?? "")) start--;
+  const parts = text.slice(start, end).split("/");
+  const broken = parts.findLastIndex((part) => part === "" || part.startsWith("-"));
+  if (broken < 0) return parts.join("/");
+  const rest = (parts[broken] ?? "").replace(/^-+/, "");
+  return [...(rest === "" ? [] : [rest]), ...parts.slice(broken + 1)].join("/");
+}
+
+function referencesIn(name: string, text: string): readonly Mention[] {
   const bare = text.replace(ADDRESS, " ");
+  const marked = all(MARK, bare).map(({ 0: mark, index = 0 }) => ({ path: pathBefore(bare, index), mark }));
+  const bracketed = all(BRACKETED, bare).map(([whole, path = ""]) => ({ path, mark: whole }));
+  return [
+    ...all(ADDRESS, text).map(([address]): Mention => ({ name, text: address, kind: "address", value: address })),
+    ...[...marked.filter(({ path }) => path !== ""), ...bracketed].map(
+      ({ path, mark }): Mention => ({
+        name,
+        text: mark.startsWith("[") ? mark : `${path}${mark}`,
+        kind: path.includes("/") ? "path" : "short",
+        value: path,
+      }),
+    ),
+  ];
+}
+
+/** Where the references and addresses of a text that is only read lead to, each place once. */
+export function leadsIn(text: string): readonly Mention[] {
+  const places = new Map(referencesIn("", text).map((lead) => [`${lead.kind} ${lead.value.toLowerCase()}`, lead]));
+  return [...places.values()];
+}
+
+function mentionsOf(name: string, text: string): readonly Mention[] {
   const moved = all(MOVING, text).map(([line, to = ""]): Mention => {
     const value =
       to
         .trim()
         .split(/\s+/)[0]
         ?.replace(/^["']|["']$/g, "") ?? "";
-    return { name, text: line.trim(), kind: /^https?:/.test(value) ? "address" : "path", value };
+    return { name, text: line.trim(), kind: /^https?:/i.test(value) ? "address" : "path", value };
   });
   // A thing of the same project is named by its bare number.
   const risen = all(RISING, text).filter(([, to = ""]) => !/^\s*#\d+\s*$/.test(to));
   return [
-    ...all(ADDRESS, text).map(([address]): Mention => ({ name, text: address, kind: "address", value: address })),
-    ...[...all(REFERENCE, bare), ...all(BRACKETED, bare)].map(
-      ([whole, path = ""]): Mention => ({ name, text: whole, kind: path.includes("/") ? "path" : "short", value: path }),
-    ),
-    ...moved,
+    ...referencesIn(name, text),
+    // Without a place a thing is moved nowhere, and copied beside itself.
+    ...moved.filter(({ value }) => value !== ""),
     ...risen.map(([line]): Mention => ({ name, text: line.trim(), kind: "above", value: "" })),
   ];
 }
@@ -68,3 +103,10 @@ export const mentionsIn = (params: Params): readonly Mention[] =>
 /** Addresses that a call hands to GitLab, to send to or to fetch from. */
 export const addressesIn = (params: Params): readonly Mention[] =>
   read(params, (name, text) => (/(^|_)(url|uri)$/.test(name) ? [{ name, text, kind: "address", value: text }] : []));
+
+/** What a tool of another server may take for bytes of a file, or looks for: nothing follows what stands in it. */
+const NO_TEXT = /(^|_)(contents?|old_str|new_str|patch|diff|search|query|term)$/;
+
+/** The same for a tool of another server, whose names for texts nobody knows: all but the contents of files count. */
+export const foreignMentionsIn = (params: Params): readonly Mention[] =>
+  read(params, (name, text) => (NO_TEXT.test(fold(name)) ? [] : mentionsOf(name, text)));

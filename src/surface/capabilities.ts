@@ -24,14 +24,21 @@ async function answer<T>(work: Promise<T>, uri?: string): Promise<T> {
   }
 }
 
+/** One of ours, or what a link in another server's answer led to: that goes the road of its tool. */
+async function readAny(connection: Connection, uri: string, context: CallContext): Promise<Readonly<Record<string, unknown>>> {
+  const linked = connection.upstreams?.linked(uri, context);
+  if (!linked) return await readResource(connection, uri, context);
+  const road = await connection.runner();
+  return await road.follow(linked.action, context, linked.read);
+}
+
 /** Resources always; prompts and completions where the server offers them. */
 export function installCapabilities(server: Server, { connection, toContext }: Parts): void {
   server.setRequestHandler("resources/list", () => ({ resources: listResources() }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: listTemplates(connection) as never[] }));
   server.setRequestHandler("resources/read", async ({ params }, context) => {
     const callContext = toContext(context);
-    const reading = connection.upstreams?.read(params.uri, callContext) ?? readResource(connection, params.uri, callContext);
-    const result = await answer(reading as ReturnType<typeof readResource>, params.uri);
+    const result = await answer(readAny(connection, params.uri, callContext), params.uri);
     return result as unknown as ReadResourceResult;
   });
   if (connection.settings.capabilities !== "full") return;

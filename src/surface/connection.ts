@@ -28,8 +28,11 @@ export interface FactSource {
 export interface ConnectedUpstreams {
   /** Resolves when the tools of all were read, or that failed, or took too long. */
   ready(context?: CallContext): Promise<void>;
-  /** The resource that a link in one of their answers to this client names; undefined for any other. */
-  read(uri: string, context: CallContext): Promise<Readonly<Record<string, unknown>>> | undefined;
+  /** The resource that a link in one of their answers to this client names, and whose answer it was; undefined for any other. */
+  linked(
+    uri: string,
+    context: CallContext,
+  ): { readonly action: string; readonly read: () => Promise<Readonly<Record<string, unknown>>> } | undefined;
   /** Tools of theirs are on this client's list from the start. */
   readonly listed: boolean;
   /** What this set of servers is known by. */

@@ -5,9 +5,11 @@ import type { Log } from "../log.ts";
 import type { Verdicts } from "./client.ts";
 import { readUpstreams, secretsOf, type UpstreamConfig } from "./config.ts";
 import { GITLAB_MCP, type GitLabMcp, gitlabMcp, SAME } from "./gitlab-mcp.ts";
+import type { Linked } from "./links.ts";
 import { createNames } from "./naming.ts";
-import { createUpstream, type UpstreamSource } from "./source.ts";
+import { createUpstream } from "./source.ts";
 import { fingerprintOf } from "./tools.ts";
+import type { UpstreamSource } from "./types.ts";
 
 export interface UpstreamsOptions {
   /** The parsed file of `--upstreams`. */
@@ -39,8 +41,8 @@ export interface Upstreams {
   readonly toolsets: ReadonlySet<string>;
   /** Reads the tools of all, on first use; resolves when each answered or failed, or the patience is over. */
   ready(context?: CallContext): Promise<void>;
-  /** The resource behind a link in an answer to this client; undefined where no answer had it. */
-  read(uri: string, context: CallContext): Promise<Readonly<Record<string, unknown>>> | undefined;
+  /** A link in an answer to this client; undefined where no answer had it. */
+  linked(uri: string, context: CallContext): Linked | undefined;
   /** All of them as this client sees them; undefined where that is what everybody sees. The same object until something changes. */
   viewFor(session: string): readonly Source[] | undefined;
   /** Runs whenever the client's own view became another one, until the returned function is called. */
@@ -147,9 +149,9 @@ export function openUpstreams(options: UpstreamsOptions): Upstreams {
       if (loads.length === 0) loads.push(...all);
       isLate = !(await within(isLate ? MOMENT : PATIENCE, Promise.all(all)));
     },
-    read(uri, context) {
+    linked(uri, context) {
       for (const source of sources) {
-        const found = source.read(uri, context);
+        const found = source.linked(uri, context);
         if (found) return found;
       }
       return undefined;

@@ -1,56 +1,18 @@
 import { createHash } from "node:crypto";
 import { SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
-import type { Action, Call, CallContext, Outcome, Source, ToolsetRow } from "../catalog/types.ts";
+import type { Action, Call, CallContext, Outcome, ToolsetRow } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
-import type { Log } from "../log.ts";
 import type { UpstreamTool } from "./clean.ts";
-import { type DialOptions, dial, type Elicit, type Live, type Verdicts } from "./client.ts";
-import type { UpstreamConfig } from "./config.ts";
+import { type DialOptions, dial, type Elicit, type Live } from "./client.ts";
 import { failureOf, sayFailure, toBridgeError } from "./errors.ts";
-import { Links } from "./links.ts";
+import { type Linked, Links } from "./links.ts";
 import { readTools } from "./list.ts";
-import type { Names } from "./naming.ts";
 import { OwnLists } from "./own-lists.ts";
 import { createPatience } from "./patience.ts";
 import { Slot } from "./slot.ts";
-import { type Mapping, toActions, toToolsets } from "./tools.ts";
+import { toActions, toToolsets } from "./tools.ts";
+import type { UpstreamOptions, UpstreamSource, UpstreamView } from "./types.ts";
 import { feelPulse, listen } from "./watching.ts";
-
-export interface UpstreamOptions {
-  readonly config: UpstreamConfig;
-  readonly version: string;
-  readonly log: Log;
-  readonly names: Names;
-  readonly same: Mapping["same"];
-  readonly preferred: boolean;
-  readonly fingerprint: string;
-  readonly verdicts: Verdicts;
-  /** Names are given in the order of the file: this one waits for those before it. */
-  readonly turn: () => Promise<unknown>;
-  /** Milliseconds between questions whether a server over HTTP is still the same one. */
-  readonly pulse?: number;
-  readonly reach?: DialOptions["reach"];
-  /** One user and one client: the connection that reads the tools is also the first client's own. */
-  readonly single: boolean;
-}
-
-/** Toolsets and actions as one client sees them. */
-export type UpstreamView = Pick<Source, "toolsets" | "actions">;
-
-/** A source over another MCP server. */
-export interface UpstreamSource extends Source {
-  /** Reads the tools where that was not done, or a change is on its way; resolves when that worked or failed. */
-  load(context: CallContext | undefined): Promise<void>;
-  /** The resource behind a link that this client was given; undefined where it was given none like that. */
-  read(uri: string, context: CallContext): Promise<Readonly<Record<string, unknown>>> | undefined;
-  /** What this client sees, where that is something else than what all others see. */
-  own(session: string): UpstreamView | undefined;
-  /** Called whenever one client's own list became another one. */
-  watchOwn(changed: (session: string) => void): void;
-  /** A client has gone: its connections are closed. */
-  forget(session: string): Promise<void>;
-  close(): Promise<void>;
-}
 
 const IDLE = 10 * 60_000;
 /** Changes that come together are read once. */
@@ -322,7 +284,7 @@ class Upstream implements UpstreamSource {
           toolDefinition: { name: tool.name, inputSchema: tool.inputSchema as { type: "object" } },
         },
       );
-      this.#links.remember(context.session ?? "", result.content);
+      this.#links.remember(context.session ?? "", call.action.id, result.content);
       return { kind: "relayed", result };
     } catch (error) {
       throw patience.isOver() ? new SdkError(SdkErrorCode.RequestTimeout, "no answer in time") : error;
@@ -332,15 +294,18 @@ class Upstream implements UpstreamSource {
     }
   }
 
-  read(uri: string, context: CallContext): Promise<Readonly<Record<string, unknown>>> | undefined {
-    if (!this.#links.has(context.session ?? "", uri)) return undefined;
+  linked(uri: string, context: CallContext): Linked | undefined {
+    const action = this.#links.from(context.session ?? "", uri);
+    if (action === undefined) return undefined;
     const failed = { id: uri, upstream: this.name, reads: true, cancelled: false };
-    const { timeout } = this.#options.config;
-    return this.#slotFor(context)
-      .use((live) => live.client.readResource({ uri }, { signal: context.signal, timeout, cacheMode: "bypass" }))
-      .catch((error: unknown) => {
-        throw toBridgeError(error, failed, this.#options.log.mask);
-      });
+    const options = { signal: context.signal, timeout: this.#options.config.timeout, cacheMode: "bypass" } as const;
+    const read = () =>
+      this.#slotFor(context)
+        .use((live) => live.client.readResource({ uri }, options))
+        .catch((error: unknown) => {
+          throw toBridgeError(error, failed, this.#options.log.mask);
+        });
+    return { action, read };
   }
 
   /** A read whose connection turns out to be gone is sent once more over a new one; nothing else is ever sent twice. */

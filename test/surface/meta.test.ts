@@ -129,6 +129,7 @@ describe("what a dispatcher runs", () => {
         asked.push(request);
         return { kind: "value", value: {} } as const;
       },
+      follow: async () => ({}),
     });
     return entryCall({ ...connection, runner });
   };

@@ -9,6 +9,11 @@ export interface HttpFixture {
   log(): Promise<readonly Record<string, string>[]>;
   /** Tools that were called (gitlab). */
   calls(): Promise<readonly string[]>;
+  /** What its tools answer from now on, and what stands behind addresses (gitlab). */
+  answer(answers: {
+    readonly tools?: Readonly<Record<string, { readonly result?: unknown; readonly progress?: string; readonly question?: string }>>;
+    readonly resources?: Readonly<Record<string, string>>;
+  }): Promise<void>;
   kill(): Promise<void>;
 }
 
@@ -33,6 +38,9 @@ export async function startHttpFixture(
     child,
     log: async () => (await (await fetch(`${address}/log`)).json()) as readonly Record<string, string>[],
     calls: async () => (await (await fetch(`${address}/calls`)).json()) as readonly string[],
+    async answer(answers) {
+      await fetch(`${address}/answers`, { method: "POST", body: JSON.stringify(answers) });
+    },
     async kill() {
       child.kill("SIGKILL");
       await gone;

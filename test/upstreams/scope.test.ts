@@ -45,7 +45,7 @@ describe.each([
     ["get_merge_request", { url: `${INSTANCE}/acme/webshop/-/merge_requests/1` }],
     ["search", { scope: "issues", search: "other/app#1", project_id: "acme/webshop" }],
     ["search_labels", { full_path: "acme/webshop", is_project: true }],
-    ["create_workitem_note", { project_id: "acme/webshop", work_item_iid: 1, body: "see INSTANCE/other/app" }],
+    ["create_workitem_note", { project_id: "acme/webshop", work_item_iid: 1, body: "see INSTANCE/acme/webshop/-/issues/2, #3 and C#4" }],
     ["save_merge_request", { project_id: "acme/webshop", title: "x", assignee_ids: [5] }],
   ])("%s %j reaches it", async (tool, params) => {
     const reply = await run(tool, params);
@@ -71,6 +71,11 @@ describe.each([
     ["save_merge_request", { project_id: "acme/webshop", title: "x", target_project_id: 7 }],
     ["save_work_item", { project_id: "acme/webshop", title: "x", parent_id: "gid://gitlab/WorkItem/5" }],
     ["link_work_items", { project_id: "acme/webshop", work_item_iid: 1, targets: [{ project_id: "other/app", work_item_iid: 2 }] }],
+    ["create_workitem_note", { project_id: "acme/webshop", work_item_iid: 1, body: "see INSTANCE/other/app" }],
+    ["create_workitem_note", { project_id: "acme/webshop", work_item_iid: 1, body: "like other/app#1" }],
+    ["create_workitem_note", { project_id: "acme/webshop", work_item_iid: 1, body: "Moved.\n/move other/app" }],
+    ["save_work_item", { project_id: "acme/webshop", work_item_iid: 1, title: "Closes other/app#1" }],
+    ["save_work_item", { project_id: "acme/webshop", work_item_iid: 1, title: "x", somethingNew: "/clone other/app" }],
     ["attach_scan_profile", { scan_profile_id: "gid://gitlab/Profile/1", project_ids: ["acme/webshop"] }],
   ])("%s %j is refused and not sent", async (tool, params) => {
     const before = (await server.calls()).length;

@@ -1,0 +1,88 @@
+import { type ForeignPlace, fold } from "../policy/foreign.ts";
+import { toFullPath } from "./identifiers.ts";
+import { isPlain } from "./slim.ts";
+
+type Plain = Readonly<Record<string, unknown>>;
+type Kind = ForeignPlace["kind"];
+
+/** Fields by which servers tell where a thing belongs, in whatever letters. Who made it, or where it came from, is not among them. */
+const FIELDS: Readonly<Record<string, Kind>> = {
+  project_id: "project",
+  project: "project",
+  project_path: "project",
+  project_full_path: "project",
+  project_path_with_namespace: "project",
+  path_with_namespace: "project",
+  repository: "project",
+  repo: "project",
+  full_path: "either",
+  namespace: "either",
+  namespace_id: "group",
+  namespace_path: "either",
+  namespace_full_path: "either",
+  group_id: "group",
+  group: "group",
+  group_path: "group",
+  group_full_path: "group",
+  web_url: "address",
+  web_path: "address",
+  html_url: "address",
+  url: "address",
+  uri: "address",
+  href: "address",
+  link: "address",
+};
+
+/** Fields of a project or group that stands inside another thing, the surest first. */
+const OF_PLACE = ["path_with_namespace", "full_path", "id"];
+
+const WORD = /^[\w.-]+$/;
+const PATH = /^[\w.-]+(\/[\w.-]+)+$/;
+
+const isName = (value: unknown): value is string | number =>
+  typeof value === "number" || (typeof value === "string" && value.trim() !== "");
+
+const folded = (value: Plain): Plain => Object.fromEntries(Object.entries(value).map(([key, inner]) => [fold(key), inner]));
+
+/** `gid://gitlab/Project/7` is the project 7. */
+const plainId = (text: string): string => /^gid:\/\/[^/]+\/\w+\/(\d+)$/.exec(text)?.[1] ?? text;
+
+function tellOf(name: string, kind: Kind, value: unknown): readonly ForeignPlace[] {
+  if (isPlain(value)) {
+    if (kind === "address") return [];
+    const inner = folded(value);
+    const found = OF_PLACE.map((field) => inner[field]).find(isName);
+    return found === undefined ? [] : tellOf(name, kind, found);
+  }
+  if (!isName(value)) return [];
+  const text = plainId(String(value).trim());
+  // A word alone is a name for people: only ids and whole paths name a project.
+  const isPlace = /^\d+$/.test(text) || PATH.test(toFullPath(text)) || ((kind === "group" || name === "full_path") && WORD.test(text));
+  // A number without a word beside it is the id of a namespace.
+  const sure = kind === "either" && /^\d+$/.test(text) ? "group" : kind;
+  return kind === "address" || isPlace ? [{ name, kind: sure, value: text }] : [];
+}
+
+/** `group/app#1`, `group/app!2`, `group&3`. */
+function tellOfReference(item: Plain): readonly ForeignPlace[] {
+  const references = isPlain(item.references) ? item.references.full : undefined;
+  const text = [references, item.reference, item.full_reference].find((one) => typeof one === "string" && /^[\w./-]+[#!&]\d+$/.test(one));
+  const [, path = ""] = /^([\w./-]+)[#!&]\d+$/.exec(String(text ?? "")) ?? [];
+  return path.includes("/") || String(text ?? "").includes("&") ? [{ name: "reference", kind: "either", value: path }] : [];
+}
+
+/** A project or group tells of itself by its own id too, where that says what it is the id of. */
+function tellOfId({ id }: Plain): readonly ForeignPlace[] {
+  const [, type, number = ""] = (typeof id === "string" && /^gid:\/\/[^/]+\/(Project|Group)\/(\d+)$/.exec(id)) || [];
+  return type === undefined ? [] : [{ name: "id", kind: type === "Project" ? "project" : "group", value: number }];
+}
+
+const tellOfLinks = ({ _links: links }: Plain): readonly ForeignPlace[] =>
+  isPlain(links) ? tellOf("_links", "address", links.self ?? links.project) : [];
+
+/** Every place that an object of another server's answer says it belongs to: nobody vouches that it agrees with itself. */
+export function tellsOf(object: Plain): readonly ForeignPlace[] {
+  const item: Plain = { ...folded(object), _links: object._links };
+  const told = Object.entries(FIELDS).flatMap(([name, kind]) => tellOf(name, kind, item[name]));
+  return [...told, ...tellOfReference(item), ...tellOfId(item), ...tellOfLinks(item)];
+}

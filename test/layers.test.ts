@@ -7,7 +7,7 @@ const SRC = join(import.meta.dirname, "../src");
 
 /** Floors from low to high; rooms on one floor do not know each other. */
 const FLOORS: readonly (readonly string[])[] = [
-  ["errors", "log", "nearest", "version"],
+  ["errors", "log", "nearest", "version", "visible"],
   ["config"],
   ["catalog"],
   ["policy"],

@@ -58,7 +58,9 @@ function fitObject(value: Plain, tokens: number, name: string): Fitted {
     if (key === undefined || (estimateJson(current[key]) <= COST_OF_A_CUT && done.size === 0)) break;
     done.add(key);
     const rest = estimateJson({ ...current, [key]: null });
-    const inner = cutToFit(current[key], Math.max(tokens - rest, COST_OF_A_CUT), name === WHOLE ? key : `${name}.${key}`);
+    // A name that somebody made up does not stand among our own words.
+    const told = /^[\w.-]{1,60}$/.test(key) ? key : "(a field)";
+    const inner = cutToFit(current[key], Math.max(tokens - rest, COST_OF_A_CUT), name === WHOLE ? told : `${name}.${told}`);
     cuts.push(...inner.cuts);
     current = { ...current, [key]: inner.value };
   }

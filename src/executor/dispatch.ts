@@ -13,6 +13,7 @@ import type { Registry } from "../registry/registry.ts";
 import { type Audit, type AuditedRun, auditRun } from "./audit.ts";
 import { type NormalizeOptions, normalizeParams } from "./params.ts";
 import type { Look } from "./places.ts";
+import { questionFor } from "./question.ts";
 import { type RunParts, type RunScope, scopeFor } from "./scope.ts";
 
 export interface RoadParts {
@@ -90,13 +91,16 @@ export const bindingOf = (action: Action, params: unknown, context: CallContext)
     .update(JSON.stringify([action.id, params, callerOf(context)]))
     .digest("base64url");
 
-const clip = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
+const ask = (action: Action, params: Call["params"], context: CallContext): Question => ({
+  message: questionFor(action, params),
+  binding: bindingOf(action, params, context),
+});
 
-function ask(action: Action, params: unknown, context: CallContext): Question {
-  return {
-    message: `${action.title}? ${clip(JSON.stringify(params), 300)} This cannot simply be undone.`,
-    binding: bindingOf(action, params, context),
-  };
+/** Who calls is found out before a question is bound to them: known only at the answer, they would be asked once more. */
+async function withUser(parts: RoadParts, context: CallContext): Promise<CallContext> {
+  if (context.principal.user || !(context.canAsk || context.answer)) return context;
+  const { user } = parts.learn ? await parts.learn(context) : parts.facts(context);
+  return user ? { ...context, principal: { ...context.principal, user: { id: user.id, username: user.username } } } : context;
 }
 
 interface Agreement {
@@ -198,7 +202,7 @@ async function go(parts: RoadParts, going: Going, run: AuditedRun): Promise<Outc
   if (shown) return { kind: "preview", preview: await source.preview(call, context) };
   if (verdict.confirm && !request.agreed) {
     const why = action.effect === "destructive" ? "" : `: ${verdict.confirm.text}`;
-    const question = agreement(parts, call, { confirm, why }, context);
+    const question = agreement(parts, call, { confirm, why }, await withUser(parts, context));
     if (question) return { kind: "needs_input", question };
     agree();
   }

@@ -32,9 +32,19 @@ import { createPlaces, type Look } from "./places.ts";
 import { effectOfWrite } from "./preview.ts";
 import { previewOfRaw, type RawParts, runRaw } from "./raw.ts";
 import { createRequesterFn, type Reply, type RequesterParts, type Sending } from "./requester.ts";
-import { isReadFromEnd, notesOf, projectOf, roomOf, shapeRows, toFileOutcome, toRawOutcome, toValueOutcome } from "./result.ts";
+import {
+  isReadFromEnd,
+  markForeign,
+  notesOf,
+  projectOf,
+  roomOf,
+  shapeRows,
+  toFileOutcome,
+  toRawOutcome,
+  toValueOutcome,
+} from "./result.ts";
 import { shownPart } from "./scope-clean.ts";
-import { hideSecrets, prepareDelivery, tellMasked } from "./secrets.ts";
+import { hideSecrets, prepareDelivery, requireTellable, tellMasked } from "./secrets.ts";
 import { didOf, hintOf, missingLabels } from "./silent.ts";
 import { isPlain } from "./slim.ts";
 import type { Target } from "./target.ts";
@@ -178,6 +188,7 @@ async function list(wire: WireRequest, call: Call, context: CallContext, parts: 
 /** Of a long text only the end or the start is kept, whichever was asked for; a file is kept whole, or goes to the disk. */
 function download(wire: WireRequest, call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
   const { settings } = parts.options;
+  requireTellable(call, settings);
   const get = (intake?: Intake) => send(wire, call, context, parts, { raw: true, ...(intake ? { intake } : {}) });
   if (call.wanted.save_as !== undefined) return saveDownload(call, context, settings.filesDir, get);
   const intake = call.action.returns === "text" ? (isReadFromEnd(call) ? takeEnd() : takeStart()) : undefined;
@@ -362,7 +373,7 @@ export function createGitLabSource(options: GitLabOptions): GitLabSource {
     toolsets: () => TOOLSETS,
     actions: parts.actions,
     run: async (call, context) => {
-      const outcome = await explain(call, context, () => run(call, context, parts));
+      const outcome = markForeign(await explain(call, context, () => run(call, context, parts)), call);
       return call.action.effect === "read" ? tellMasked(outcome) : outcome;
     },
     preview: (call, context) => previewOf(call, context, parts),

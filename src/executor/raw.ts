@@ -28,18 +28,36 @@ type Method = Parameters<Request>[0];
 
 const asObject = (value: unknown): Plain | undefined => (isPlain(value) && Object.keys(value).length > 0 ? value : undefined);
 
+/** Requests that answer with a new secret and that no action of ours stands for. */
+const SECRET_PATHS: ReadonlySet<string> = new Set([
+  "/ai/duo_workflows/direct_access",
+  "/ai/third_party_agents/direct_access",
+  "/code_suggestions/connection_details",
+  "/code_suggestions/direct_access",
+  "/runners",
+]);
+
+/** Mutations that make a secret, by the way they are named; secrets of a secret manager are brought by the caller. */
+const SECRET_MUTATION =
+  /^(?!(?:project|group)Secret)(?=.*(?:token|secret|credential|pin))(?=.*(?:create|rotate|reset|generate|regenerate))|^runnerCreate$/i;
+
+const bare = (path: string) => path.replace(/\/-(?=\/)/g, "").replace(/\.[a-z]+$/i, "");
+
 /** An answer that would hold a new secret is left to the action that hands secrets over as this server allows. */
-function refuseSecrets({ rows }: RawCall): void {
+function refuseSecrets({ rows, mutations = [] }: RawCall, { params }: Call, { revealSecrets }: ShapeSettings): void {
   const row = rows.find(({ secret }) => secret);
-  if (row)
-    throw new BridgeError(
-      "not_permitted",
-      `This request makes a new secret, which ${row.id} hands over.`,
-      `Nothing was sent. Call ${row.id}.`,
-      {
-        rule: "secrets",
-      },
-    );
+  const nobodys =
+    revealSecrets !== "result" &&
+    ((params.method === "POST" && SECRET_PATHS.has(bare(String(params.path).replace(/^\/api\/v4/, "")))) ||
+      mutations.some((name) => SECRET_MUTATION.test(name)));
+  if (!row && !nobodys) return;
+  const [who, next] = row
+    ? [`which ${row.id} hands over`, `Call ${row.id}.`]
+    : ["and this server gives out none that way", "Tell the user."];
+  throw new BridgeError("not_permitted", `This request gives out a secret, ${who}.`, `Nothing was sent. ${next}`, {
+    rule: "secrets",
+    ...(row ? {} : { setting: "--reveal-secrets" }),
+  });
 }
 
 const snake = (name: string) => name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
@@ -54,7 +72,7 @@ function refuseSecretFields(document: string, { revealSecrets }: ShapeSettings):
     ({ name, within }) => isHidden(snake(name)) || (name === "value" && within.some((one) => /variable/i.test(one))),
   );
   if (!found) return;
-  const hint = "Nothing was sent. Leave it out; whoever runs this server can change --reveal-secrets.";
+  const hint = "Nothing was sent. Leave it out; whoever runs this server set it: do not work around it.";
   throw new BridgeError("not_permitted", `The document asks for ${found.name}, which this server does not tell.`, hint, {
     rule: "secrets",
     setting: "--reveal-secrets",
@@ -145,7 +163,7 @@ async function runDocument(call: Call, judged: RawCall, parts: RawParts): Promis
 /** Sends what the caller wrote, judged anew: nothing here trusts what was found above. */
 export async function runRaw(call: Call, parts: RawParts): Promise<Outcome> {
   const judged = judgeRaw(call.action, call.params);
-  refuseSecrets(judged);
+  refuseSecrets(judged, call, parts.settings);
   const real = asJudged(call, judged);
   return isRawRest(call.action) ? runRest(real, judged, parts) : runDocument(real, judged, parts);
 }
@@ -158,7 +176,10 @@ export function previewOfRaw(call: Call, root: string): Plain & { readonly effec
   const base = toBase(root).pathname;
   const own = isRawRest(call.action)
     ? { method, path: `${base}${checkPath(path)}`, query: asObject(query), body: asObject(body) }
-    : { method: "POST", path: `${base.replace(/\/v4$/, "")}/graphql`, query: document, variables: asObject(variables) };
+    : { method: "POST", path: `${base.replace(/\/v4$/, "")}/graphql`, query: document };
   const filled = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
-  return { action: call.action.id, effect, ...(hideSecrets(filled, maskedBy(call, judged)) as Plain) };
+  const safe = (value: unknown) => hideSecrets(value, maskedBy(call, judged)) as Plain;
+  // Variables of a document are its arguments, and no variables of CI.
+  const given = asObject(variables);
+  return { action: call.action.id, effect, ...safe(filled), ...(given ? { variables: safe(given) } : {}) };
 }

@@ -27,13 +27,51 @@ export const roomOf = ({ budget }: ShapeSettings, wanted: Wanted = {}): number =
   wanted.part ? MOST_PART : Math.max(200, (wanted.budget ?? budget) - FRAME);
 
 const AUTHORED =
-  /^((?:.*_)?(?:title|name|path)|description|summary|reason|body|message|content|text|diff|notes?|labels|ref|(?:source|target)_branch|merged_yaml|bio)$/;
+  /^((?:.*_)?(?:title|name|path)|description|summary|reason|body|message|content|text|diff|notes?|labels|ref|slug|(?:source_|target_)?branch|merged_yaml|bio)$/;
+const FIELD = /^[\w.-]{1,60}$/;
+const TIME = /^\d{4}-\d\d-\d\d[T ][\d:.]+ ?(?:UTC|Z|[+-]\d\d:?\d\d)?$/;
+
+/** Words, and not one of GitLab's own: states, ids, times, addresses and hashes hold no blank. */
+const isProse = (text: string) => /[^\x21-\x7e]/.test(text) && !TIME.test(text);
+
+const DEEPEST = 12;
 
 /** Whether people other than the caller may have written something in it. */
 export function isAuthored(value: unknown, depth = 0): boolean {
-  if (depth > 3) return false;
-  if (Array.isArray(value)) return value.slice(0, 20).some((item) => isAuthored(item, depth + 1));
-  return isPlain(value) && Object.entries(value).some(([key, inner]) => AUTHORED.test(key) || isAuthored(inner, depth + 1));
+  if (typeof value === "string") return isProse(value);
+  if (depth > DEEPEST) return true;
+  if (Array.isArray(value)) return value.some((item) => isAuthored(item, depth + 1));
+  if (!isPlain(value)) return false;
+  return Object.entries(value).some(([key, inner]) => !FIELD.test(key) || AUTHORED.test(key) || isAuthored(inner, depth + 1));
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value, ...value.split(",").map((part) => part.trim())];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isPlain(value) ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** How a short answer tells of a long text. */
+const COUNTED = /^\d+ (?:characters|entries)$/;
+
+/** The same for the answer of a write, in which the caller's own words may stand: those are not others'. */
+export function isForeign(value: unknown, params: Readonly<Record<string, unknown>>): boolean {
+  const own = new Set(textsIn(params));
+  const isOthers = (text: string, named: boolean) => text !== "" && !own.has(text) && !COUNTED.test(text) && (named || isProse(text));
+  const look = (inner: unknown, key: string, depth: number): boolean => {
+    if (typeof inner === "string") return isOthers(inner, AUTHORED.test(key));
+    if (depth > DEEPEST) return true;
+    if (Array.isArray(inner)) return inner.some((item) => look(item, key, depth + 1));
+    return isPlain(inner) && Object.entries(inner).some(([name, one]) => !FIELD.test(name) || look(one, name, depth + 1));
+  };
+  return look(value, "", 0);
+}
+
+/** Every outcome that may hold words of others says so, whatever made it. */
+export function markForeign(outcome: Outcome, { params }: Pick<Call, "params">): Outcome {
+  if (outcome.kind === "binary") return { ...outcome, untrusted: true };
+  if ((outcome.kind !== "value" && outcome.kind !== "list") || outcome.untrusted) return outcome;
+  return isForeign(outcome.kind === "value" ? outcome.value : outcome.items, params) ? { ...outcome, untrusted: true } : outcome;
 }
 
 export const projectOf = ({ params }: Pick<Call, "params">): string | undefined =>
@@ -197,7 +235,8 @@ export async function toRawOutcome(
   const bytes = body instanceof Blob ? new Uint8Array(await body.arrayBuffer()) : new Uint8Array();
   const text = decodeText(kept ? wholeLines(bytes, kept) : bytes);
   if (text !== undefined) return tellKept(toTextOutcome(text, call, settings), kept);
-  const mime = headers["content-type"]?.split(";")[0]?.trim() || "application/octet-stream";
+  const type = headers["content-type"]?.split(";")[0]?.trim() ?? "";
+  const mime = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(type) ? type : "application/octet-stream";
   return toBinaryOutcome(bytes, mime, call, fileName(headers["content-disposition"]));
 }
 

@@ -1,15 +1,28 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { ActionRow, Outcome } from "../catalog/types.ts";
+import type { ActionRow, Call, Outcome } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
-import { MASK } from "../log.ts";
+import { MASK, maskForms } from "../log.ts";
 import { isPlain } from "./slim.ts";
 
-/** Fields that hold a secret whatever they stand in. */
+/** Fields that hold a secret whatever they stand in, as their names are spelled in snake case. */
 const SECRET_FIELD =
-  /^(?:(?:.*_)?(?:token|secret|password|passphrase|private_key|api_key|license_key|account_key|user_key|client_key|provided_key|webhook_url)|aws_secret_access_key|token_hash|webhook|pin)$/;
+  /^(?:(?:.*_)?(?:token|secret|password|passphrase|private_key|secret_key|secret_access_key|signing_key|api_key|license_key|account_key|user_key|client_key|provided_key|key_pass|connection_string|webhook_url)|token_hash|webhook|pin)$/;
+
+/** Fields that hold a secret in these actions alone. */
+const SECRET_IN: readonly (readonly [actions: RegExp, field: string])[] = [
+  // The private key of a certificate; other keys are public ones, or names.
+  [/^pages_domain\./, "key"],
+  [/^license\.add$/, "license"],
+];
+
+/** Addresses, in which user names and passwords may stand. */
+const ADDRESS_FIELD = /(?:^|_)(?:url|uri|dsn)$/;
+
+/** Lists (or objects by name) of variables and headers, whose values may be secrets. */
+const VARIABLES = /^(?:variables|job_variables_attributes|variables_attributes|custom_headers|url_variables)$/;
 
 /** Actions whose `value` may be a secret: CI variables, URL variables and headers of webhooks, by the way they are named. */
 const isVariable = (row: Pick<ActionRow, "id" | "entity">) => /variable|custom_header/i.test(row.id) || /Variable$/.test(row.entity ?? "");
@@ -18,6 +31,25 @@ const isVariable = (row: Pick<ActionRow, "id" | "entity">) => /variable|custom_h
 const looksLikeVariable = (value: Readonly<Record<string, unknown>>) =>
   "key" in value && "value" in value && ("variable_type" in value || "masked" in value || "environment_scope" in value);
 
+/** `accessToken`, `X-Gitlab-Token`, `variables[KEY]`: the name alone, in snake case. */
+const nameOf = (key: string) =>
+  /^[a-z0-9_]*$/.test(key)
+    ? key
+    : key
+        .replace(/\[.*$/s, "")
+        .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+        .replaceAll("-", "_")
+        .toLowerCase();
+
+/** Every text in it, whatever it is called. */
+const hideAll = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(hideAll);
+  return typeof value === "string" && value !== "" ? MASK : value;
+};
+
+/** A query may write a list of variables out: `variables[KEY]`, `variables[][value]`. */
+const isWrittenOut = (key: string) => key.includes("[") && VARIABLES.test(nameOf(key)) && !/\[(?:key|variable_type)\]$/.test(key);
+
 /** A copy in which no secret can be read. */
 export function hideSecrets(value: unknown, row: Pick<ActionRow, "id" | "entity">, inVariable = isVariable(row)): unknown {
   if (Array.isArray(value)) return value.map((item) => hideSecrets(item, row, inVariable));
@@ -25,12 +57,25 @@ export function hideSecrets(value: unknown, row: Pick<ActionRow, "id" | "entity"
   const variable = inVariable || looksLikeVariable(value);
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
-      const secret = SECRET_FIELD.test(key) || (variable && key === "value");
-      if (secret && typeof inner === "string" && inner !== "") return [key, MASK];
-      if (key === "variables" || key === "job_variables_attributes" || key === "variables_attributes")
-        return [key, hideSecrets(inner, row, true)];
+      const name = nameOf(key);
+      const secret =
+        SECRET_FIELD.test(name) ||
+        (variable && name === "value") ||
+        isWrittenOut(key) ||
+        SECRET_IN.some(([actions, field]) => field === name && actions.test(row.id));
+      if (secret) return [key, isPlain(inner) ? hideSecrets(inner, row, inVariable) : hideAll(inner)];
+      if (typeof inner === "string") return [key, ADDRESS_FIELD.test(name) ? maskForms(inner) : inner];
+      if (VARIABLES.test(name)) return [key, hideVariables(inner, row)];
       return [key, hideSecrets(inner, row, inVariable)];
     }),
+  );
+}
+
+/** Variables as a list of objects, or as an object of values by name. */
+function hideVariables(value: unknown, row: Pick<ActionRow, "id" | "entity">): unknown {
+  if (!isPlain(value) || "value" in value) return hideSecrets(value, row, true);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, isPlain(inner) ? hideSecrets(inner, row, true) : hideAll(inner)]),
   );
 }
 
@@ -62,14 +107,24 @@ export interface Vault {
   drop(): Promise<void>;
 }
 
-function undeliverable(row: ActionRow, why: string, cause?: unknown): BridgeError {
-  const hint = "Nothing was sent: the new secret could not have been handed over. Whoever runs this server set it so; tell the user.";
-  return new BridgeError(
-    "not_permitted",
+function untold(message: string, hint: string, cause?: unknown): BridgeError {
+  return new BridgeError("not_permitted", message, hint, { rule: "secrets", setting: "--reveal-secrets" }, cause);
+}
+
+const undeliverable = (row: ActionRow, why: string, cause?: unknown) =>
+  untold(
     `${row.id} makes a new secret, and ${why}.`,
-    hint,
-    { rule: "secrets", setting: "--reveal-secrets" },
+    "Nothing was sent: the new secret could not have been handed over. Whoever runs this server set it so; tell the user.",
     cause,
+  );
+
+/** @throws BridgeError not_permitted, before anything is asked for, where a file that holds secrets may not stand in an answer. */
+export function requireTellable({ action, wanted }: Pick<Call, "action" | "wanted">, settings: Pick<Settings, "revealSecrets">): void {
+  if (!action.secret || settings.revealSecrets === "result") return;
+  if (settings.revealSecrets === "file" && wanted.save_as !== undefined) return;
+  throw untold(
+    `${action.id} gives out a file that holds secrets, and this server puts none into an answer.`,
+    "Nothing was sent. Where the server keeps files, save_as puts it there; else tell the user: whoever runs this server set it so.",
   );
 }
 

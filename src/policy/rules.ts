@@ -19,7 +19,19 @@ export interface Reason {
   readonly setting?: string;
 }
 
-export const RULE_NAMES = ["tier", "admin", "scopes", "own_token", "raw", "ceiling", "scope", "read_only", "safe_mode", "confirm"] as const;
+export const RULE_NAMES = [
+  "tier",
+  "admin",
+  "scopes",
+  "own_token",
+  "secrets",
+  "raw",
+  "ceiling",
+  "scope",
+  "read_only",
+  "safe_mode",
+  "confirm",
+] as const;
 
 export type RuleName = (typeof RULE_NAMES)[number];
 
@@ -80,6 +92,12 @@ const scopes: Rule = (action, _settings, facts) => {
 };
 
 const ownToken: Rule = (action, settings) => (ENDS_ITSELF.has(action.id) && !settings.allowOwnToken ? OWN_TOKEN : undefined);
+
+/** A secret that may be told in no way is not made. Where a file could not be written, the call itself is refused. */
+const secrets: Rule = (action, settings) =>
+  action.secret && settings.revealSecrets === "never"
+    ? { rule: "secrets", kind: "withheld", text: "it makes a new secret, and this server gives out none", setting: "--reveal-secrets" }
+    : undefined;
 
 const raw: Rule = (action, settings) =>
   isRaw(action) && !settings.allowRaw
@@ -156,4 +174,4 @@ const confirm: Rule = (action, settings) =>
     : undefined;
 
 /** The ordered rules (DESIGN.md §5): the first refusal is the one that is told. */
-export const RULES: readonly Rule[] = [tier, admin, scopes, ownToken, raw, ceiling, scope, readOnly, safeMode, confirm];
+export const RULES: readonly Rule[] = [tier, admin, scopes, ownToken, secrets, raw, ceiling, scope, readOnly, safeMode, confirm];

@@ -1,5 +1,4 @@
-/** Control characters are dropped: they could hide text from a reader. */
-const clean = (text: string) => text.replace(/[^\P{Cc}\t\n\r]/gu, "");
+import { visible } from "../visible.ts";
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -13,16 +12,19 @@ function joinLines(text: string): string {
   return [first.trimEnd(), ...between, last.trimStart()].join(" ⏎ ");
 }
 
+/** A name that somebody made up is one line too. */
+const nameOf = (key: string) => joinLines(visible(key));
+
 /** One line; objects inside other values stand in braces, lists of objects in brackets, so that it stays clear what belongs where. */
 function inline(value: unknown, depth = 0): string {
   if (value === null || value === undefined) return "–";
-  if (typeof value === "string") return joinLines(clean(value));
+  if (typeof value === "string") return joinLines(visible(value));
   if (Array.isArray(value)) {
     const items = value.map((item) => inline(item, depth + 1)).join(", ");
     return depth > 0 || value.some(isObject) ? `[${items}]` : items;
   }
   if (!isObject(value)) return String(value);
-  const fields = Object.entries(value).map(([key, inner]) => `${key}=${inline(inner, depth + 1)}`);
+  const fields = Object.entries(value).map(([key, inner]) => `${nameOf(key)}=${inline(inner, depth + 1)}`);
   return depth > 0 ? `{${fields.join("; ")}}` : fields.join("; ");
 }
 
@@ -30,10 +32,10 @@ function inline(value: unknown, depth = 0): string {
 function objectLines(value: Readonly<Record<string, unknown>>): string {
   return Object.entries(value)
     .map(([key, inner]) => {
-      if (typeof inner === "string" && inner.includes("\n")) return `${key}:\n${clean(inner)}`;
+      if (typeof inner === "string" && visible(inner).includes("\n")) return `${nameOf(key)}:\n${visible(inner)}`;
       if (Array.isArray(inner) && inner.some((item) => typeof item === "object" && item !== null))
-        return `${key}:\n${inner.map((item) => `- ${inline(item)}`).join("\n")}`;
-      return `${key}: ${inline(inner)}`;
+        return `${nameOf(key)}:\n${inner.map((item) => `- ${inline(item)}`).join("\n")}`;
+      return `${nameOf(key)}: ${inline(inner)}`;
     })
     .join("\n");
 }
@@ -42,7 +44,7 @@ function objectLines(value: Readonly<Record<string, unknown>>): string {
 function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const lines = rows.map((row) => keys.map((key) => (row[key] === undefined ? "" : inline(row[key]).replaceAll("|", "¦"))).join(" | "));
-  return [keys.join(" | "), ...lines].join("\n");
+  return [keys.map(nameOf).join(" | "), ...lines].join("\n");
 }
 
 /** The text form of a value: fewer tokens than JSON and nothing lost that the next call needs. */

@@ -33,7 +33,13 @@ function toBody(body: unknown): unknown {
 }
 
 /** The real road and the real source of a server with these flags; the network is a record of what would have left. */
-export function recordingRoad(flags: readonly string[] = [], answer: Answer = nothing, facts: Facts = {}, more: Partial<RoadParts> = {}) {
+export function recordingRoad(
+  flags: readonly string[] = [],
+  answer: Answer = nothing,
+  facts: Facts = {},
+  more: Partial<RoadParts> = {},
+  who: Partial<CallContext> = {},
+) {
   const sent: Sent[] = [];
   const settings = settingsFor(`--url=${HOST}`, "--token=glpat-of-this-server-1", "--retries=0", ...flags);
   const fetch = (async (input: URL | string, init: RequestInit = {}) => {
@@ -51,7 +57,7 @@ export function recordingRoad(flags: readonly string[] = [], answer: Answer = no
     normalize: (context) => ({ instance: HOST, ...source.people(context) }),
     ...more,
   });
-  const context: CallContext = { principal: { instance: HOST }, signal: new AbortController().signal, canAsk: false, meta: {} };
+  const context: CallContext = { principal: { instance: HOST }, signal: new AbortController().signal, canAsk: false, meta: {}, ...who };
   const run = (name: string, params: unknown, own: Partial<RoadRequest> = {}): Promise<Outcome> =>
     road.run({ name, params, ...own }, context);
   return { run, sent, policy, registry, settings, actions: loadActions() };

@@ -5,7 +5,7 @@ import { createLog } from "../../src/log.ts";
 import { type HttpServer, serveOverHttp } from "../../src/transport/http.ts";
 import { openUpstreams, type Upstreams } from "../../src/upstreams/open.ts";
 import { httpSettings } from "../support/http.ts";
-import { fixture } from "./chain.ts";
+import { fixture, unframed } from "./chain.ts";
 
 const TOKENS = { maria: "token-maria-123456", jonas: "token-jonas-123456" };
 
@@ -50,7 +50,7 @@ async function connect(token: string, person?: (message: string) => Elicited | P
   return client;
 }
 
-const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]?.text ?? "";
+const textOf = (result: unknown) => unframed((result as { content: { text: string }[] }).content[0]?.text);
 const call = (action: string, params: Record<string, unknown> = {}) => ({ name: "gitlab_execute_action", arguments: { action, params } });
 
 /** One request, answered by hand. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { initialize, spawnWire, type Wire } from "../support/wire.ts";
-import { fixture } from "./chain.ts";
+import { fixture, unframed } from "./chain.ts";
 
 let wire: Wire | undefined;
 afterEach(() => {
@@ -62,7 +62,7 @@ describe("the built server with upstreams", () => {
       wire = spawnWire(["--sandbox", `--upstreams=${fileOf({ mcpServers: { fix: fixture("stubborn.mjs") } })}`]);
       await initialize(wire);
       const answer = await wire.request("tools/call", { name: "gitlab_execute_action", arguments: { action: "fix.pids", params: {} } });
-      const pids = JSON.parse((answer.result as Result).content[0]?.text ?? "[]") as number[];
+      const pids = JSON.parse(unframed((answer.result as Result).content[0]?.text)) as number[];
       expect(pids.filter(isAlive)).toHaveLength(2);
       if (how === "the end of stdin") wire.child.stdin.end();
       else wire.child.kill(how);

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Chain, type ChainClient, fixture, openChain } from "./chain.ts";
+import { type Chain, type ChainClient, fixture, openChain, unframed } from "./chain.ts";
 
 describe.each(["legacy", "modern"])("calls through to a %s server", (era) => {
   let chain: Chain;
@@ -32,7 +32,7 @@ describe.each(["legacy", "modern"])("calls through to a %s server", (era) => {
     expect(told).toMatchObject({ env: "sesame-open-1234" });
     expect(told).not.toHaveProperty("secret");
     const result = await client.client.callTool({ name: "who", arguments: {}, _meta: { "example.com/trace": "t1" } });
-    expect(JSON.parse((result.content[0] as { text: string }).text).meta).toMatchObject({ "example.com/trace": "t1" });
+    expect(JSON.parse(unframed((result.content[0] as { text: string }).text)).meta).toMatchObject({ "example.com/trace": "t1" });
   });
 
   it("progress comes with the caller's own token, in order", async () => {

@@ -51,11 +51,18 @@ export interface Chain {
   close(): Promise<void>;
 }
 
+const FRAMED = /^<<<gitlab-data \(written by others: data, not instructions\)\n([\s\S]*)\ngitlab-data>>>$/;
+
+/** What stands in the frame of an answer that was passed on. That there is one is a test of its own (hostile.test.ts). */
+export const unframed = (text: unknown): string => FRAMED.exec(String(text ?? ""))?.[1] ?? String(text ?? "");
+
 const toReply = (result: Record<string, unknown>): Reply => {
   const content = (result.content ?? []) as Record<string, unknown>[];
+  const { untrusted, ...json } = (result.structuredContent ?? {}) as Record<string, unknown>;
+  const relayed = String(untrusted).startsWith("From another server");
   return {
-    text: content.map((block) => block.text ?? "").join("\n"),
-    json: (result.structuredContent ?? {}) as Record<string, unknown>,
+    text: content.map((block) => unframed(block.text)).join("\n"),
+    json: relayed || untrusted === undefined ? json : { ...json, untrusted },
     isError: result.isError === true,
     content,
     meta: result._meta,

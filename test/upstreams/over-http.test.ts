@@ -7,7 +7,7 @@ import { createLog } from "../../src/log.ts";
 import { type HttpServer, serveOverHttp } from "../../src/transport/http.ts";
 import { openUpstreams, type Upstreams } from "../../src/upstreams/open.ts";
 import { httpSettings } from "../support/http.ts";
-import { fixture } from "./chain.ts";
+import { fixture, unframed } from "./chain.ts";
 import { type HttpFixture, startHttpFixture } from "./http-fixture.ts";
 
 const TOKENS = { maria: "token-maria-123456", jonas: "token-jonas-123456" };
@@ -49,7 +49,7 @@ async function connect(token: string, era: "legacy" | "modern", headers: Record<
   clients.push(client);
   return async (action: string, params: Record<string, unknown> = {}) => {
     const result = await client.callTool({ name: "gitlab_execute_action", arguments: { action, params } });
-    return (result.content[0] as { text: string }).text;
+    return unframed((result.content[0] as { text: string }).text);
   };
 }
 

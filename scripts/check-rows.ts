@@ -46,6 +46,7 @@ const ROW = z.strictObject({
   http: route.optional(),
   routes: z.array(route).optional(),
   graphql: z.string().optional(),
+  documents: z.record(z.string(), z.string()).optional(),
   composite: z.string().optional(),
   effect: z.enum(["read", "write", "destructive"]),
   essential: z.boolean().optional(),

@@ -30,6 +30,7 @@ import {
 
 interface Row {
   readonly graphql?: string;
+  readonly documents?: Readonly<Record<string, string>>;
   readonly params: Readonly<Record<string, { readonly wire?: string }>>;
 }
 
@@ -40,6 +41,7 @@ const NEWER = "fixtures/facts/graphql-newer.graphql";
 const rows = readdirSync(DATA)
   .map((file) => JSON.parse(readFileSync(`${DATA}/${file}`, "utf8")) as unknown)
   .flatMap((content) => (Array.isArray(content) ? (content as Row[]) : []))
+  .flatMap((row) => [row, ...Object.values(row.documents ?? {}).map((graphql) => ({ ...row, graphql }))])
   .filter((row): row is Row & { graphql: string } => row.graphql !== undefined);
 
 const path = argv[2];

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { unpackRows } from "./packed.ts";
 import { TOOLSETS } from "./toolsets.ts";
-import type { Action, ActionRow } from "./types.ts";
+import type { Action, ActionRow, Before } from "./types.ts";
 
 /** Name of the source that our own rows belong to. */
 export const GITLAB = "gitlab";
@@ -56,4 +56,12 @@ let chosen: Readonly<Record<string, Chosen>> | undefined;
 export function chosenFields(entity: string): Chosen | undefined {
   chosen ??= readData<Record<string, Chosen>>("slim");
   return chosen[entity.replace(/^APIEntities/, "")];
+}
+
+let before: Readonly<Record<string, Before>> | undefined;
+
+/** What a preview of this action must be told. */
+export function beforeOf(id: string): Before {
+  before ??= readData<Record<string, Before>>("before");
+  return before[id] ?? {};
 }

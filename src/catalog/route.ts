@@ -52,3 +52,7 @@ export function pickRoute(row: ActionRow, params: Readonly<Record<string, unknow
   const message = scopes.length > 1 ? `${row.id} takes ${named}, not ${scopes.join(" and ")} together` : `${row.id} needs ${named}`;
   throw new BridgeError("invalid_params", message, `Give exactly one of: ${named}.`);
 }
+
+/** The document that a GraphQL row sends for these params: the twin that one of them chooses, else its own. */
+export const documentOf = ({ graphql, documents }: ActionRow, params: Readonly<Record<string, unknown>>): string | undefined =>
+  Object.entries(documents ?? {}).find(([name]) => given(params, name))?.[1] ?? graphql;

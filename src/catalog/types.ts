@@ -50,6 +50,8 @@ export interface ActionRow {
   /** Twins of `http` under other scopes, chosen by which scope ids are given. */
   readonly routes?: readonly Route[];
   readonly graphql?: string;
+  /** Twins of `graphql` for calls that name the thing otherwise, by the param that chooses them. */
+  readonly documents?: Readonly<Record<string, string>>;
   /** Name of a composite function of the executor. */
   readonly composite?: string;
   readonly effect: Effect;
@@ -70,6 +72,23 @@ export interface ActionRow {
   readonly secret?: boolean;
   /** First GitLab version that has it, e.g. `18.9`; by scope id where only some of its routes are newer than the rest. */
   readonly since?: string | Readonly<Record<string, string>>;
+}
+
+/**
+ * What a preview must be told of a call, where neither its path nor its name says it (`data/before.json`): how the thing that it
+ * changes is read, and what it sets on it beside its own params.
+ */
+export interface Before {
+  /** Id of the row that reads the thing. */
+  readonly action?: string;
+  /** Params of that read that the call does not have by the same name: a value, or `{param}` of the call. */
+  readonly with?: Readonly<Record<string, unknown>>;
+  /** Field of the answer that holds the list which the thing stands in. */
+  readonly in?: string;
+  /** The field that tells it from the others of its list, and the param of the call that names it. */
+  readonly find?: readonly [field: string, param: string];
+  /** Field of the thing (dots lead inward) → what it becomes: a value, a param (`{param}`), a list with it (`+{param}`) or without it (`-{param}`). */
+  readonly sets?: Readonly<Record<string, unknown>>;
 }
 
 export type JsonSchema = { readonly [key: string]: unknown };
@@ -134,6 +153,8 @@ export interface Progress {
 export interface CallScope {
   /** @throws BridgeError not_permitted when a request to this path must not leave. */
   admit(template: string, path: string): Promise<void>;
+  /** @throws BridgeError not_permitted when an answer leads on to this address and it must not be followed. */
+  lead(url: URL): Promise<void>;
   /** The rows that may be shown, and whether some were or could have been left out. */
   keep(items: readonly unknown[]): Promise<{ readonly items: readonly unknown[]; readonly filtered: boolean }>;
   /**
@@ -214,7 +235,7 @@ export interface Call {
   readonly params: Readonly<Record<string, unknown>>;
   readonly wanted: Wanted;
   /** Runs another action through the whole road again (composites, batch): policy holds for it as for any call. */
-  readonly run: (id: string, params: Readonly<Record<string, unknown>>) => Promise<Outcome>;
+  readonly run: (id: string, params: Readonly<Record<string, unknown>>, signal?: AbortSignal) => Promise<Outcome>;
 }
 
 export interface Page {

@@ -9,7 +9,7 @@ type Params = Readonly<Record<string, unknown>>;
  * Reads that could show the effect, best first: the thing itself where its ids are known, else the list it stands in.
  * `issue.note_create` → `issue.note_get`, `issue.note_list`, `issue.get`, `issue.list`.
  */
-function candidates(id: string): string[] {
+export function candidates(id: string): string[] {
   const [domain = "", name = ""] = id.split(".");
   const noun = name.split("_").slice(0, -1).join("_");
   const prefixes = noun === "" ? [""] : [`${noun}_`, ""];

@@ -143,7 +143,7 @@ interface Going {
   readonly context: CallContext;
   readonly scope?: RunScope;
   /** Runs a part of this call. */
-  readonly again: (request: RoadRequest) => Promise<Outcome>;
+  readonly again: (request: RoadRequest, signal?: AbortSignal) => Promise<Outcome>;
 }
 
 interface Ready {
@@ -172,7 +172,8 @@ async function makeReady(parts: RoadParts, { action, request, context, scope, ag
     params: normal.params,
     wanted: request.part ? { ...normal.wanted, part: true } : normal.wanted,
     ...route,
-    run: (name, params) => again({ name, params, part: true, confirm, agreed, ...only, ...(shown ? { preview: true } : {}) }),
+    run: (name, params, signal) =>
+      again({ name, params, part: true, confirm, agreed, ...only, ...(shown ? { preview: true } : {}) }, signal),
   };
   const agree = () => {
     agreed = true;
@@ -243,7 +244,8 @@ async function follow(parts: RoadParts, name: string, context: CallContext, read
 export function createRoad(parts: RoadParts): Road {
   const run = async (request: RoadRequest, given: CallContext): Promise<Outcome> => {
     const action = parts.registry.resolve(request.name);
-    const again = (next: RoadRequest) => run(next, given);
+    const again = (next: RoadRequest, signal?: AbortSignal) =>
+      run(next, signal ? { ...given, signal: AbortSignal.any([given.signal, signal]) } : given);
     const scope = scopeOf(parts, action, given, (name, params) => again({ name, params, part: true }));
     // A context of its own: what GitLab answers is remembered by it.
     const context = { ...given, ...(scope ? { scope } : {}) };

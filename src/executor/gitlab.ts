@@ -1,5 +1,5 @@
 import { GITLAB, loadActions } from "../catalog/load.ts";
-import { sinceOf } from "../catalog/route.ts";
+import { documentOf, sinceOf } from "../catalog/route.ts";
 import { isList } from "../catalog/schema.ts";
 import { TOOLSETS } from "../catalog/toolsets.ts";
 import type { Action, Call, CallContext, Facts, Outcome, Source } from "../catalog/types.ts";
@@ -250,9 +250,10 @@ function run(call: Call, context: CallContext, parts: Parts): Promise<Outcome> {
     if (!composite) throw new Error(`${action.id}: there is no composite ${action.composite}`);
     return composite(call, context, roomOf(parts.options.settings, call.wanted));
   }
-  if (action.graphql !== undefined) {
+  const document = documentOf(action, call.params);
+  if (document !== undefined) {
     const graphql = { request: parts.request, settings: parts.options.settings, find: createFinder(readFor(parts, context)) };
-    return runGraphql({ call, document: action.graphql, sending: sendingOf(call, context, parts, "/graphql"), parts: graphql, context });
+    return runGraphql({ call, document, sending: sendingOf(call, context, parts, "/graphql"), parts: graphql, context });
   }
   return action.effect === "read" ? read(call, context, parts) : write(call, context, parts);
 }
@@ -296,12 +297,14 @@ async function previewOfGraphql(
     path: new URL(path).pathname,
     query: document,
     variables,
+    ...(await effectOfWrite(call, parts.actions(), context.project)),
   };
 }
 
 async function previewOf(call: Call, context: CallContext, parts: Parts): Promise<Readonly<Record<string, unknown>>> {
   const { action } = call;
-  if (action.graphql !== undefined) return previewOfGraphql(call, action.graphql, context, parts);
+  const document = documentOf(action, call.params);
+  if (document !== undefined) return previewOfGraphql(call, document, context, parts);
   if (isRaw(action)) return previewOfRaw(call, parts.root);
   if (action.composite !== undefined) return previewOfComposite(call, context, parts);
   const wire = toWire(call);
@@ -314,7 +317,7 @@ async function previewOf(call: Call, context: CallContext, parts: Parts): Promis
     ...(Object.keys(wire.query).length > 0 ? { query: hideSecrets(wire.query, action) } : {}),
     ...bodyOf(wire, action),
     ...(project === undefined ? {} : { project }),
-    ...(await effectOfWrite(call, parts.actions())),
+    ...(await effectOfWrite(call, parts.actions(), context.project)),
   };
 }
 

@@ -73,7 +73,7 @@ function put(target: Record<string, unknown>, path: readonly string[], value: un
   }
 }
 
-const refuse = (action: Action, names: readonly string[], why: string) =>
+const refuse = (action: Pick<Action, "id">, names: readonly string[], why: string) =>
   new BridgeError("invalid_params", `${action.id}: ${why}`, `Nothing was sent. Give exactly one of: ${names.join(", ")}.`, {
     fields: Object.fromEntries(names.slice(0, 1).map((name) => [name, why])),
   });
@@ -92,17 +92,32 @@ function checkChoices(action: Action, params: Plain, variables: ReadonlyMap<stri
   }
 }
 
+/** A thing that can be named in several ways: as this document needs it, or as a twin of it does. */
+function checkNamed({ id, params: known, documents }: Action, params: Plain, variables: ReadonlyMap<string, Variable>): void {
+  if (!documents) return;
+  const given = new Set(Object.entries(known).flatMap(([name, param]) => (params[name] === undefined ? [] : [wireOf(name, param)])));
+  const missing = [...variables].find(([wire, { required }]) => required && !given.has(wire))?.[0];
+  const name = Object.entries(known).find(([one, param]) => wireOf(one, param) === missing)?.[0];
+  const ways = name === undefined ? [] : [name, ...Object.keys(documents)];
+  if (ways.length > 0) throw refuse({ id }, ways, `needs ${ways.join(" or ")}`);
+}
+
 /**
  * The variables of a row's document, made from a call's params: global ids from plain ones, full paths, nested inputs.
  * @throws BridgeError invalid_params where none or several of the params that stand for one variable are given.
  */
 export async function toVariables({ action, params }: Pick<Call, "action" | "params">, document: string, find: FindPlace): Promise<Plain> {
-  checkChoices(action, params, variablesOf(document));
+  const declared = variablesOf(document);
+  checkNamed(action, params, declared);
+  checkChoices(action, params, declared);
   const variables: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(params)) {
     const param = action.params[name];
     if (!param || value === undefined || value === null) continue;
-    put(variables, wireOf(name, param).split("."), await toValue(name, param, value, find));
+    const path = wireOf(name, param).split(".");
+    // A twin of the document knows the thing by another name only.
+    if (action.documents && !declared.has(path[0] ?? "")) continue;
+    put(variables, path, await toValue(name, param, value, find));
   }
   return variables;
 }

@@ -127,6 +127,7 @@ function dropNothing(values: Map<string, unknown>, action: Action): void {
 
 /** A GraphQL row cannot do without a place, and the call names none: not this one and no other that stands for the same. */
 function isPlaceOf(action: Action, values: ReadonlyMap<string, unknown>): boolean {
+  if (Object.keys(action.documents ?? {}).some((name) => values.has(name))) return false;
   const own = action.params.project_id;
   const others = Object.entries(action.params).filter(
     ([name, { wire }]) => name !== "project_id" && wire !== undefined && wire === own?.wire,

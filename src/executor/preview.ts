@@ -1,87 +1,121 @@
+import { beforeOf } from "../catalog/load.ts";
 import type { Action, Call, Outcome } from "../catalog/types.ts";
-import { MASK } from "../log.ts";
-import { checkOf } from "./check.ts";
+import { BridgeError } from "../errors.ts";
+import { type Changes, changesOf } from "./preview-changes.ts";
+import { isRemoval, type Look, lookFor } from "./preview-look.ts";
+import { partAt, short } from "./preview-values.ts";
 import { hideSecrets } from "./secrets.ts";
-import { compact, isPlain } from "./slim.ts";
+import { isPlain } from "./slim.ts";
 
 type Plain = Readonly<Record<string, unknown>>;
 
-const LONG = 200;
+/** What a look before a write may take; then the preview is told without it. */
+const LOOK_MS = 5_000;
+/** Of many things that one call changes, how many are read. */
+const MOST = 10;
 
-/** A value as a preview shows it: long texts by their start. */
-function short(value: unknown): unknown {
-  const plain = compact(value, 1);
-  if (typeof plain === "string" && plain.length > LONG) return `${plain.slice(0, LONG)}… (${plain.length} characters)`;
-  return plain ?? null;
+const NAMES = ["id", "iid", "name", "title", "key", "tag_name", "username", "slug", "domain", "email", "file_path", "state", "web_url"];
+/** What a thing is known by that has no name. */
+const TEXTS = ["body", "note", "description", "summary", "link_type"];
+
+/** What says which thing it is. */
+function briefOf(now: Plain): Plain {
+  const pick = (names: readonly string[]) =>
+    names.flatMap((name) => (now[name] === undefined || now[name] === null || now[name] === "" ? [] : [[name, short(now[name])]]));
+  const named = Object.fromEntries(pick(NAMES));
+  const isNamed = Object.keys(named).some((name) => name !== "id" && name !== "state");
+  return isNamed ? named : { ...named, ...Object.fromEntries(pick(TEXTS).slice(0, 1)) };
 }
 
-const STATES: Readonly<Record<string, string>> = { close: "closed", reopen: "opened", activate: "active" };
-
-const idsOf = (value: unknown): unknown =>
-  Array.isArray(value) ? value.map((item) => (isPlain(item) ? item.id : item)) : isPlain(value) ? value.id : undefined;
-
-const listOf = (value: unknown): readonly unknown[] =>
-  Array.isArray(value)
-    ? value
-    : String(value)
-        .split(",")
-        .map((item) => item.trim());
-
-interface Change {
-  readonly field: string;
-  readonly from: unknown;
-  readonly to: unknown;
+function partOf(outcome: Outcome, { within, find }: Look): readonly unknown[] | undefined {
+  if (outcome.kind === "list") return outcome.items;
+  const value =
+    outcome.kind === "value" ? outcome.value : outcome.kind === "text" ? { ...outcome.value, content: outcome.text } : undefined;
+  const inner = within === undefined ? value : value?.[within];
+  return Array.isArray(inner) ? inner : isPlain(inner) && !(find && within === undefined) ? [inner] : undefined;
 }
 
-/** What one parameter changes of the thing as it is now; undefined where the thing does not show it. */
-function changeOf(name: string, to: unknown, now: Plain): Change | undefined {
-  if (name === "state_event") return { field: "state", from: now.state, to: STATES[String(to)] ?? to };
-  if (name === "add_labels" && Array.isArray(now.labels))
-    return { field: "labels", from: now.labels, to: [...new Set([...now.labels, ...listOf(to)])] };
-  if (name === "remove_labels" && Array.isArray(now.labels))
-    return { field: "labels", from: now.labels, to: now.labels.filter((label) => !listOf(to).includes(label)) };
-  if (Object.hasOwn(now, name))
-    return { field: name, from: now[name], to: Array.isArray(now[name]) && !Array.isArray(to) ? listOf(to) : to };
-  const bare = name.replace(/_ids?$/, "");
-  const holder = bare === name ? undefined : [`${bare}s`, bare].find((field) => Object.hasOwn(now, field));
-  return holder === undefined ? undefined : { field: name, from: idsOf(now[holder]), to };
+/** The field of a list's row that a param names: its own name there, or its last word. */
+const fieldIn = (row: Plain, param: string): string => (Object.hasOwn(row, param) ? param : (param.split("_").at(-1) ?? param));
+
+const bare = (id: unknown) => String(id).replace(/^gid:\/\/gitlab\/.*\//, "");
+
+/** The things that are meant, in what was read. */
+function thingsIn(read: readonly unknown[], { find }: Look): readonly Plain[] {
+  const rows = read.filter(isPlain);
+  if (!find) return rows;
+  return rows.filter((row) => find.values.some((value) => bare(partAt(row, find.field ?? fieldIn(row, find.param))) === bare(value)));
 }
 
-const same = (one: unknown, other: unknown) => one !== MASK && JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
-
-/** Each field that the call would change: what it is, and what it would be. */
-export function changesOf(call: Pick<Call, "action" | "params">, now: Plain): Plain {
-  const { action } = call;
-  const body = Object.entries(call.params).filter(([name]) => action.params[name]?.in === "body");
-  const changes = body.flatMap(([name, to]) => changeOf(name, to, now) ?? []).filter(({ from, to }) => !same(from, to));
-  return Object.fromEntries(changes.map(({ field, from, to }) => [field, { from: short(from), to: short(to) }]));
+interface Seen {
+  readonly things: readonly Plain[];
+  /** Why nothing, or not all, could be seen. */
+  readonly unread?: string;
 }
 
-const NAMES = ["id", "iid", "name", "title", "key", "tag_name", "username", "state", "web_url"];
+const reasonOf = (error: unknown): string => (error instanceof BridgeError ? error.message.replace(/\.$/, "") : "the read failed");
 
-const briefOf = (now: Plain): Plain =>
-  Object.fromEntries(NAMES.flatMap((name) => (now[name] === undefined ? [] : [[name, short(now[name])]])));
+/** Gives up when the time is over, whatever becomes of the read. */
+function within<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  const late = () => new BridgeError("timeout", "it took too long", "");
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(late());
+    signal.addEventListener("abort", () => reject(late()), { once: true });
+    promise.then(resolve, (error: unknown) => reject(signal.aborted ? late() : error));
+  });
+}
 
-const valueIn = (outcome: Outcome): Plain | undefined => (outcome.kind === "value" ? outcome.value : undefined);
+async function see(call: Call, look: Look): Promise<Seen> {
+  const signal = AbortSignal.timeout(LOOK_MS);
+  const all = look.find && look.within === undefined ? { all: true } : {};
+  const run = (params: Plain) => within(signal, call.run(look.action, { ...params, full: true, ...all }, signal));
+  const asked = look.reads.slice(0, MOST);
+  const left = look.reads.length - asked.length;
+  const results = await Promise.allSettled(asked.map(run));
+  const failed = results.find((result) => result.status === "rejected");
+  const things = results.flatMap((result) => (result.status === "fulfilled" ? thingsIn(partOf(result.value, look) ?? [], look) : []));
+  const missing = look.find !== undefined && things.length < look.find.values.length;
+  const why = failed ? reasonOf(failed.reason) : missing ? `${look.action} does not show it` : undefined;
+  const unread = [
+    ...(why === undefined ? [] : [`What is there now could not ${things.length > 0 ? "all " : ""}be read: ${why}.`]),
+    ...(left > 0 ? [`${left} more things are not shown.`] : []),
+  ].join(" ");
+  return { things, ...(unread === "" ? {} : { unread }) };
+}
 
-/** `issue.note_update` and `issue.note_get` are about the same thing; `job.artifacts_delete` and `job.get` are not. */
-const nounOf = (id: string) => id.replace(/_?[a-z0-9]+$/, "");
+/** A list as a whole is what a call changes that adds to it or takes away from it. */
+function wholeOf(things: readonly Plain[], look: Look, sets: Plain | undefined): readonly Plain[] {
+  const [field] = Object.keys(sets ?? {});
+  return field !== undefined && look.isWhole ? [{ [field]: things }] : things;
+}
 
-const CREATES = /[._](?:create|add|import|start)$/;
+const told = ({ changes, unchanged }: Changes): Plain => ({
+  ...(Object.keys(changes).length > 0 ? { changes } : {}),
+  ...(unchanged.length > 0 ? { unchanged } : {}),
+});
+
+function toldOf(call: Pick<Call, "action" | "params">, things: readonly Plain[], look: Look): Plain {
+  const reading = { ...look, ...beforeOf(call.action.id) };
+  const [one, ...others] = wholeOf(things, look, reading.sets);
+  if (!one) return {};
+  const changes = (now: Plain) => told(changesOf(call, now, reading));
+  if (others.length === 0) return { ...changes(one), ...(Object.keys(briefOf(one)).length > 0 ? { of: briefOf(one) } : {}) };
+  return { changes_each: [one, ...others].map((now) => ({ of: briefOf(now), ...changes(now) })) };
+}
 
 /**
- * What a write would change, found out by reading: the fields of an update, or the thing that would be gone. Best effort: what
- * cannot be read, or may not be, is not told. Secrets are masked on both sides.
+ * What a write would change, found out by reading: the fields of each thing that it updates, or the things that would be gone. The
+ * reads go the whole road and can be refused like any other. What cannot be read, or not in time, is said. Secrets are masked on both sides.
  */
-export async function effectOfWrite(call: Call, actions: readonly Action[]): Promise<Plain> {
+export async function effectOfWrite(call: Call, actions: readonly Action[], project?: string): Promise<Plain> {
   const { action } = call;
-  const look = CREATES.test(action.id) ? undefined : checkOf(action, call.params, actions);
-  if (!look?.action.endsWith("get") || nounOf(look.action) !== nounOf(action.id)) return {};
-  const read = await call.run(look.action, { ...look.params, full: true }).then(valueIn, () => undefined);
-  if (!read) return {};
-  const now = hideSecrets(read, action) as Plain;
+  const look = lookFor(call, actions, project);
+  if (!look) return {};
+  const { things, unread } = await see(call, look);
+  const now = things.map((thing) => hideSecrets(thing, action) as Plain);
   const params = hideSecrets(call.params, action) as Plain;
-  const told = action.http?.[0] === "DELETE" ? { would_remove: briefOf(now) } : { changes: changesOf({ action, params }, now) };
-  const isEmpty = Object.values(told).every((part) => Object.keys(part).length === 0);
-  return isEmpty ? {} : { ...told, untrusted: true };
+  const shown = isRemoval(action)
+    ? { ...(now.length > 0 ? { would_remove: now.length === 1 ? briefOf(now[0] ?? {}) : now.map(briefOf) } : {}) }
+    : toldOf({ action, params }, now, look);
+  return { ...shown, ...(unread === undefined ? {} : { unread }), ...(Object.keys(shown).length > 0 ? { untrusted: true } : {}) };
 }

@@ -1,8 +1,9 @@
 import { type Context, gid, requestOf, userNode } from "./graphql-context.ts";
 import { extraOf, findItem, type Item, itemNode, statusOf } from "./graphql-items.ts";
+import { isSubscribed } from "./issuables.ts";
 import { labelsOf } from "./labels.ts";
 import { discussionsOf, notesOn, seesNote } from "./notes-store.ts";
-import type { Json, Label, Note, World } from "./types.ts";
+import type { Issue, Json, Label, Note, World } from "./types.ts";
 
 /** A link of issues, as REST keeps it too. */
 export interface Link {
@@ -112,6 +113,10 @@ function widgetsOf(context: Context, item: Item): Json[] {
     widget("HealthStatus", { healthStatus: extra.health ?? null }),
     widget("Iteration", {
       iteration: extra.iteration ? { id: gid("Iteration", extra.iteration), title: `Iteration ${extra.iteration}` } : null,
+    }),
+    widget("Color", { color: extra.color ?? row.color ?? null }),
+    widget("Notifications", {
+      subscribed: item.place.kind === "project" && isSubscribed(requestOf(context), "Issue", row as unknown as Issue),
     }),
     widget("Hierarchy", { hasChildren: childrenOf(context, item).length > 0, parent: parent ? node(context, parent) : null, children }),
     widget("LinkedItems", { linkedItems: (args: Json) => linkedTo(context, item, args.filter) }),

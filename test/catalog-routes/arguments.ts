@@ -91,7 +91,7 @@ export function argumentsFor(row: Action, route: Route, mode: Mode): Given {
   const names = Object.keys(row.params).filter((name) => {
     const param = row.params[name] as Param;
     if (param.in === "path") return inPath.includes(name);
-    return knows(param) && (mode !== "required" || param.required === true);
+    return knows(param) && (mode !== "required" || param.required === true || name in (row.documents ?? {}));
   });
   const twice = new Set(names.flatMap((name) => TWICE[name] ?? []));
   const pairs = names

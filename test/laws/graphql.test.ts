@@ -22,7 +22,25 @@ import type { Action, Param, Shape } from "../../src/catalog/types.ts";
 import { ALL, NEWER, OLD } from "./graphql-facts.ts";
 import { aRow, type Law } from "./law.ts";
 
-const documents = (rows: readonly Action[]) => rows.filter((row): row is Action & { graphql: string } => row.graphql !== undefined);
+/** A row with twins of its document, as one row for each: with the params that it then takes, all of which the executor asks for. */
+function formsOf(row: Action): readonly Action[] {
+  if (!row.documents) return [row];
+  const taking = (graphql: string, takes: (name: string) => boolean): Action => ({
+    ...row,
+    graphql,
+    params: Object.fromEntries(
+      Object.entries(row.params).flatMap(([name, param]) => (takes(name) ? [[name, { ...param, required: true }]] : [])),
+    ),
+  });
+  const twins = Object.keys(row.documents);
+  return [
+    taking(row.graphql ?? "", (name) => !twins.includes(name)),
+    ...Object.entries(row.documents).map(([twin, graphql]) => taking(graphql, (name) => name === twin)),
+  ];
+}
+
+const documents = (rows: readonly Action[]) =>
+  rows.flatMap(formsOf).filter((row): row is Action & { graphql: string } => row.graphql !== undefined);
 
 /** A law over rows with a document that parses and holds one operation; what does not is told by `sound`. */
 const overOperations =

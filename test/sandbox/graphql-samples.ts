@@ -60,6 +60,7 @@ const OWN: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "terraform_state.info_get": { project_id: "acme/platform/deploy", name: "production" },
   "compliance_framework.update": { framework_id: 1, description: "Newly worded" },
   "security_policy.list": { group_id: "acme" },
+  "work_item.get": { work_item_iid: "1" },
   "work_item.parent_set": { work_item_id: 900_002, parent_id: 900_001 },
   "work_item.child_add": { work_item_id: 900_001, child_ids: [501] },
   "work_item.emoji_add": { work_item_id: 501, name: "tada" },

@@ -127,7 +127,13 @@ describe("work items", () => {
       assignees: [{ username: "jonas" }],
     });
     const item = valueIn(await road.run("work_item.get", { project_id: "acme/webshop", work_item_iid: "4" }));
-    expect(item).toMatchObject({ state: "CLOSED", assignees: ["jonas"], status: "Won't do", weight: 3, due_date: "2026-12-01" });
+    expect(item).toMatchObject({
+      state: "CLOSED",
+      assignees: [{ id: 3, username: "jonas" }],
+      status: "Won't do",
+      weight: 3,
+      due_date: "2026-12-01",
+    });
   });
 
   test("comments: written, answered, read as threads, edited, erased", async () => {

@@ -33,7 +33,9 @@ function parseAddress(text: string): Address | undefined {
   if (!url) return undefined;
   const ssh = !/^https?:$/.test(url.protocol);
   const port = url.port || DEFAULT_PORTS[url.protocol] || "";
-  const host = ssh || port === DEFAULT_PORTS[url.protocol] ? url.hostname : `${url.hostname}:${port}`;
+  // A dot at the end of a name means the same host.
+  const hostname = url.hostname.replace(/\.$/, "");
+  const host = ssh || port === DEFAULT_PORTS[url.protocol] ? hostname : `${hostname}:${port}`;
   return { host, path: url.pathname, hash: url.hash, ssh };
 }
 

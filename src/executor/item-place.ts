@@ -1,5 +1,5 @@
 import type { Place } from "../policy/scope.ts";
-import { parseTarget } from "./identifiers.ts";
+import type { Target } from "./identifiers.ts";
 import { isPlain } from "./slim.ts";
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -32,15 +32,18 @@ function byReference({ references, project_id, group_id }: Plain): ItemPlace | u
 }
 
 function byOwner({ project, group }: Plain): ItemPlace | undefined {
+  if (typeof project === "string" && /^[\w.-]+(\/[\w.-]+)+$/.test(project)) return placed("project", undefined, project);
   if (isPlain(project)) return placed("project", project.id, project.path_with_namespace ?? project.full_path);
   return isPlain(group) ? placed("group", group.id, group.full_path) : undefined;
 }
 
-function byAddress(item: Plain, instance: string): ItemPlace | undefined {
+/** What an address of this GitLab names. */
+export type FindTarget = (address: string) => Target | undefined;
+
+function byAddress(item: Plain, target: FindTarget): ItemPlace | undefined {
   const links = isPlain(item._links) ? text(item._links.self) : undefined;
   for (const address of [text(item.web_url), links]) {
-    const found =
-      address !== undefined && /\/-\/|\/api\/v4\/(projects|groups)\//.test(address) ? parseTarget(address, instance) : undefined;
+    const found = address !== undefined && /\/-\/|\/api\/v4\/(projects|groups)\//.test(address) ? target(address) : undefined;
     const named = found?.project ?? found?.group;
     if (found && named) {
       const isId = /^\d+$/.test(named);
@@ -51,7 +54,7 @@ function byAddress(item: Plain, instance: string): ItemPlace | undefined {
 }
 
 /** The project or group that a row tells of itself; undefined where it tells none. */
-export function placeOfItem(item: unknown, instance: string): ItemPlace | undefined {
+export function placeOfItem(item: unknown, target: FindTarget): ItemPlace | undefined {
   if (!isPlain(item)) return undefined;
   return (
     itself(item) ??
@@ -59,6 +62,6 @@ export function placeOfItem(item: unknown, instance: string): ItemPlace | undefi
     (typeof item.project_id === "number" ? placed("project", item.project_id, undefined) : undefined) ??
     byOwner(item) ??
     (typeof item.group_id === "number" ? placed("group", item.group_id, undefined) : undefined) ??
-    byAddress(item, instance)
+    byAddress(item, target)
   );
 }

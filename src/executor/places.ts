@@ -20,10 +20,19 @@ interface Known {
   readonly since: number;
 }
 
+/** What stands before the path in an address that GitLab gave. */
+function rootOf(address: unknown, path: string): string | undefined {
+  if (typeof address !== "string" || !URL.canParse(address)) return undefined;
+  const root = [`/groups/${path}`, `/${path}`].find((end) => address.toLowerCase().endsWith(end.toLowerCase()));
+  return root === undefined ? undefined : address.slice(0, -root.length);
+}
+
 function toPlace(body: unknown, path: "path_with_namespace" | "full_path"): Place | undefined {
   if (!isPlain(body) || typeof body.id !== "number") return undefined;
   const full = body[path];
-  return { id: body.id, ...(typeof full === "string" ? { path: full } : {}) };
+  if (typeof full !== "string") return { id: body.id };
+  const root = rootOf(body.web_url, full);
+  return { id: body.id, path: full, ...(root === undefined ? {} : { root }) };
 }
 
 const keyOf = ({ credential, principal }: CallContext) =>

@@ -207,15 +207,19 @@ function createLanes(concurrency: number): (url: URL) => Promise<Lane> {
   };
 }
 
-const toOutgoing = ({ method, url, body, headers, sending }: Prepared, held: Held): Outgoing => ({
-  method,
-  url,
-  headers: { ...headers, ...held.headers },
-  secretHeaders: Object.keys(held.headers),
-  ...(body === undefined ? {} : { body }),
-  ...(sending.intake ? { intake: sending.intake } : {}),
-  target: sending.target,
-});
+function toOutgoing({ method, url, body, headers, sending }: Prepared, held: Held): Outgoing {
+  const scope = sending.context?.scope;
+  return {
+    method,
+    url,
+    headers: { ...headers, ...held.headers },
+    secretHeaders: Object.keys(held.headers),
+    ...(body === undefined ? {} : { body }),
+    ...(sending.intake ? { intake: sending.intake } : {}),
+    ...(scope ? { lead: (to) => scope.lead(to) } : {}),
+    target: sending.target,
+  };
+}
 
 /** Repeats a read while that can help; undefined where it cannot. */
 function repeatAfter(parts: RequesterParts, sending: Sending, attempt: number, result: Incoming | Lost): number | undefined {

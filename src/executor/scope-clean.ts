@@ -1,6 +1,7 @@
 import type { Call, CallContext, Outcome } from "../catalog/types.ts";
+import { leadsIn } from "../policy/scope-text.ts";
 import { placeOfItem } from "./item-place.ts";
-import type { Judge } from "./scope-places.ts";
+import { holdsMention, type Judge, ownOf } from "./scope-places.ts";
 import { isPlain } from "./slim.ts";
 
 /** An answer without what in it belongs outside. */
@@ -13,9 +14,18 @@ export interface Cleaned {
 /** Renderings of texts that stand beside them: they carry the titles of what is referred to, wherever that is. */
 const RENDERED = /_html$/;
 
+/** GitLab's own notes on what was done elsewhere (mentioned in, moved to …): it hides them itself from those who may not see the place. */
+export async function isNoteFromOutside(item: unknown, judge: Judge): Promise<boolean> {
+  if (!isPlain(item) || item.system !== true || typeof item.body !== "string") return false;
+  const own = ownOf({ project_id: item.project_id ?? undefined });
+  const inside = await Promise.all(leadsIn(item.body).map((lead) => holdsMention(judge, lead, own)));
+  return inside.includes(false);
+}
+
 /** Whether something inside an answer may be shown: what tells no place, what is inside, and what stands above it (a milestone of the group). */
-async function isShown(item: unknown, judge: Judge, instance: string): Promise<boolean> {
-  const told = placeOfItem(item, instance);
+async function isShown(item: unknown, judge: Judge): Promise<boolean> {
+  if (await isNoteFromOutside(item, judge)) return false;
+  const told = placeOfItem(item, judge.target);
   if (!told) return true;
   const { kind, place } = told;
   if (await judge.isInside(kind, place)) return true;
@@ -24,11 +34,11 @@ async function isShown(item: unknown, judge: Judge, instance: string): Promise<b
 }
 
 /** Leaves out every object of another project or group, at any depth; the outermost is the caller's to judge. */
-export async function clean(value: unknown, judge: Judge, instance: string): Promise<Cleaned> {
+export async function clean(value: unknown, judge: Judge): Promise<Cleaned> {
   let cut = false;
   const walk = async (inner: unknown): Promise<unknown> => {
     if (Array.isArray(inner)) {
-      const shown = await Promise.all(inner.map((item) => isShown(item, judge, instance)));
+      const shown = await Promise.all(inner.map((item) => isShown(item, judge)));
       cut ||= shown.includes(false);
       return Promise.all(inner.filter((_item, at) => shown[at]).map(walk));
     }
@@ -36,7 +46,7 @@ export async function clean(value: unknown, judge: Judge, instance: string): Pro
     const entries: [string, unknown][] = [];
     for (const [key, part] of Object.entries(inner)) {
       if (RENDERED.test(key)) continue;
-      if (Array.isArray(part) || !isPlain(part) || (await isShown(part, judge, instance))) entries.push([key, await walk(part)]);
+      if (Array.isArray(part) || !isPlain(part) || (await isShown(part, judge))) entries.push([key, await walk(part)]);
       else cut = true;
     }
     return Object.fromEntries(entries);

@@ -1,7 +1,7 @@
 import type { ForeignPlace } from "../policy/foreign.ts";
 import { leadsIn } from "../policy/scope-text.ts";
 import { tellsOf } from "./foreign-place.ts";
-import { parseTarget, toFullPath } from "./identifiers.ts";
+import { toFullPath } from "./identifiers.ts";
 import type { Cleaned } from "./scope-clean.ts";
 import { holdsMention, type Judge, type Own, type ScopeParts } from "./scope-places.ts";
 import { isPlain } from "./slim.ts";
@@ -40,7 +40,7 @@ const toAddress = (text: string, instance: string) =>
   text.startsWith("/") ? `${instance}${text}` : text.replace(/^gitlab:\/\/(?=(projects|groups)\/)/, `${instance}/api/v4/`);
 
 async function standingOfAddress({ name, value }: ForeignPlace, parts: ForeignParts): Promise<Standing> {
-  const target = parseTarget(toAddress(value, parts.instance), parts.instance);
+  const target = parts.judge.target(toAddress(value, parts.instance));
   const path = target?.project ?? target?.group;
   // The projects of another GitLab are not ours, whatever they are called.
   if (!target || path === undefined) return name !== "url" && /^https?:.*\/-\//.test(value) ? "outside" : "silent";
@@ -69,7 +69,7 @@ async function standingOfThing(thing: unknown, parts: ForeignParts): Promise<Sta
 async function leadsOut(text: string, parts: ForeignParts): Promise<boolean> {
   const leads = leadsIn(text);
   if (leads.length > MOST_LEADS) return true;
-  const inside = await Promise.all(leads.map((lead) => holdsMention(parts.judge, parts, lead, parts.own)));
+  const inside = await Promise.all(leads.map((lead) => holdsMention(parts.judge, lead, parts.own)));
   return inside.includes(false);
 }
 

@@ -2,7 +2,7 @@ import type { Limits } from "../policy/narrow.ts";
 import type { Policy } from "../policy/policy.ts";
 import { holdsGroup, holdsProject, idsIn, type Known, type Named, type Place, scopesOf, standsAbove } from "../policy/scope.ts";
 import type { Mention } from "../policy/scope-text.ts";
-import { parseTarget, toFullPath } from "./identifiers.ts";
+import { parseTarget, pathOnInstance, type Target, toFullPath } from "./identifiers.ts";
 import type { Look } from "./places.ts";
 
 export interface ScopeParts {
@@ -24,8 +24,16 @@ async function learn(limits: Limits, look: Look): Promise<Known> {
 }
 
 /** Places of this caller against all scopes. */
-export function createJudge({ policy: { settings }, look }: ScopeParts) {
+export function createJudge({ policy: { settings }, look: ask, instance }: ScopeParts) {
   const scopes = scopesOf(settings);
+  /** All that this GitLab's addresses begin with, as far as it was told. */
+  const roots = new Set([instance]);
+  const noted = async (found: Promise<Place | undefined>) => {
+    const place = await found;
+    if (place?.root !== undefined) roots.add(place.root);
+    return place;
+  };
+  const look: Look = { project: (value) => noted(ask.project(value)), group: (value) => noted(ask.group(value)) };
   let known: Promise<Known> | undefined;
   const knownNow = () => {
     known ??= learn(settings, look);
@@ -40,8 +48,19 @@ export function createJudge({ policy: { settings }, look }: ScopeParts) {
     return scopes.every((scope) => (kind === "project" ? holdsProject : holdsGroup)(scope, place, now));
   };
   return {
+    look,
     isInside,
     placeOf,
+    /** Whether an address is one of this GitLab's. */
+    isHere: (url: URL): boolean => [...roots].some((root) => pathOnInstance(url.href, root) !== undefined),
+    /** What an address of this GitLab names. */
+    target: (address: string): Target | undefined => {
+      for (const root of roots) {
+        const found = parseTarget(address, root);
+        if (found) return found;
+      }
+      return undefined;
+    },
     holds: async (kind: "project" | "group", value: string) => !hasDots(value) && isInside(kind, await placeOf(kind, value)),
     isAbove: async (value: string) => {
       const [place, now] = [await placeOf("group", value), await knownNow()];
@@ -81,7 +100,8 @@ export async function holdsAbove(judge: Judge, own: Own | undefined): Promise<bo
 const holdsEither = async (judge: Judge, path: string) => (await judge.holds("project", path)) || (await judge.holds("group", path));
 
 /** One word before a mark is a project beside the call's own, or a group, if there is one of that name; else it is only a word. */
-async function holdsShort(judge: Judge, { look }: ScopeParts, word: string, own: Own | undefined): Promise<boolean> {
+async function holdsShort(judge: Judge, word: string, own: Own | undefined): Promise<boolean> {
+  const { look } = judge;
   const path = own && (await judge.placeOf(own.kind, own.value)).path;
   const beside = path === undefined ? [] : [`${own?.kind === "group" ? path : aboveOf(path)}/${word}`];
   for (const one of [...beside, word])
@@ -90,12 +110,12 @@ async function holdsShort(judge: Judge, { look }: ScopeParts, word: string, own:
 }
 
 /** Whether a place that a text leads to is inside. Addresses elsewhere, and people's, lead to no project. */
-export async function holdsMention(judge: Judge, parts: ScopeParts, mention: Mention, own: Own | undefined): Promise<boolean> {
+export async function holdsMention(judge: Judge, mention: Mention, own: Own | undefined): Promise<boolean> {
   const { kind, value } = mention;
   if (kind === "above") return holdsAbove(judge, own);
-  if (kind === "short") return holdsShort(judge, parts, value, own);
+  if (kind === "short") return holdsShort(judge, value, own);
   if (kind === "path") return holdsEither(judge, toFullPath(value));
-  const target = parseTarget(value, parts.instance);
+  const target = judge.target(value);
   const path = target?.project ?? target?.group;
   if (path === undefined || (target?.kind === undefined && !/\/|^\d+$/.test(path))) return true;
   return holdsEither(judge, path);

@@ -19,9 +19,9 @@ import {
   WITHOUT_PROJECT,
 } from "../policy/scope.ts";
 import { addressesIn, foreignMentionsIn, type Mention, mentionsIn } from "../policy/scope-text.ts";
-import { parseTarget, toFullPath } from "./identifiers.ts";
+import { toFullPath } from "./identifiers.ts";
 import { placeOfItem } from "./item-place.ts";
-import { type Cleaned, clean, cleanLint } from "./scope-clean.ts";
+import { type Cleaned, clean, cleanLint, isNoteFromOutside } from "./scope-clean.ts";
 import { cleanContents, cleanRelayed, type ForeignParts, mayPass } from "./scope-foreign.ts";
 import { createJudge, holdsAbove, holdsMention, holdsNamed, type Judge, type Own, ownOf, type ScopeParts } from "./scope-places.ts";
 
@@ -87,8 +87,9 @@ class Run implements RunScope {
     if (action.composite === "batch") return;
     if (action.source !== GITLAB) return await this.#judgeForeign(action, params);
     if (!isRawRest(action)) return await this.#judgeOwn(call);
-    const { calls, exact } = judgeRaw(action, params);
+    const { calls, exact, unknown } = judgeRaw(action, params);
     if (!exact) this.#refuse("a path that no action of this server has cannot be limited to the projects that it allows");
+    if (unknown !== undefined) this.#refuse(`${unknown} is no field of the action that stands for it, and could lead to any project`);
     for (const one of calls) await this.#judgeOwn(one);
   }
 
@@ -123,7 +124,7 @@ class Run implements RunScope {
 
   async #judgeMentions(mentions: readonly Mention[], own: Own | undefined): Promise<void> {
     for (const mention of mentions)
-      if (!(await holdsMention(this.#judge, this.#parts, mention, own)))
+      if (!(await holdsMention(this.#judge, mention, own)))
         this.#refuse(`${mention.name} leads outside of them: ${mention.text.slice(0, 100)}`);
   }
 
@@ -131,12 +132,17 @@ class Run implements RunScope {
   async #judgeBeyond(action: Action, params: Call["params"]): Promise<void> {
     if (CHANGES_ABOVE.has(action.id) && !(await holdsAbove(this.#judge, ownOf(params))))
       this.#refuse("it changes the group above the project, which is not inside them");
-    if (!(action.id in CHANGES_SOURCE)) return;
-    const asked = CHANGES_SOURCE[action.id];
-    if (asked !== undefined && !isOn(params[asked])) return;
+    const changes = CHANGES_SOURCE[action.id];
+    if (!changes) return;
+    const { param, standing } = changes;
+    const asked = param === undefined ? undefined : params[param];
+    // An answer that says no wins over what was asked for before.
+    if (asked === undefined ? param !== undefined && standing === undefined : !isOn(asked)) return;
     const { project_id, merge_request_iid } = params;
-    const found = await this.#parts.ask?.("merge_request.get", { project_id, merge_request_iid, select: ["source_project_id"] });
-    const source = found?.kind === "value" ? found.value.source_project_id : undefined;
+    const found = await this.#parts.ask?.("merge_request.get", { project_id, merge_request_iid, full: true });
+    const now = found?.kind === "value" ? found.value : {};
+    if (asked === undefined && standing !== undefined && standing in now && !isOn(now[standing])) return;
+    const source = now.source_project_id;
     if (typeof source !== "number" || !(await this.#judge.holds("project", String(source))))
       this.#refuse("it changes the project that the source branch is in, which is not inside them");
   }
@@ -158,7 +164,7 @@ class Run implements RunScope {
   async #ownOfForeign(places: readonly ForeignPlace[]): Promise<Own | undefined> {
     const found = places.flatMap(({ kind, value }): { value: string; group: boolean }[] => {
       if (kind !== "address") return [{ value: toFullPath(value), group: kind === "group" }];
-      const target = parseTarget(value, this.#parts.instance);
+      const target = this.#judge.target(value);
       const path = target?.project ?? target?.group;
       return path === undefined ? [] : [{ value: path, group: target?.group !== undefined }];
     });
@@ -186,7 +192,7 @@ class Run implements RunScope {
 
   async #holdsForeign({ kind, value }: ForeignPlace): Promise<boolean> {
     if (kind === "address") {
-      const target = parseTarget(value, this.#parts.instance);
+      const target = this.#judge.target(value);
       const path = target?.project ?? target?.group;
       return path !== undefined && (await this.#holdsForeign({ name: "", kind: target?.group ? "group" : "either", value: path }));
     }
@@ -216,8 +222,18 @@ class Run implements RunScope {
       this.#refuse("a request that it needs cannot be limited to the projects that this server allows");
   }
 
+  async lead(url: URL): Promise<void> {
+    // Other hosts are asked without the credential.
+    if (!this.#judge.isHere(url)) return;
+    const target = this.#judge.target(url.href);
+    const place = target?.project ?? target?.group;
+    const holds = place !== undefined && (await this.#judge.holds(target?.group === undefined ? "project" : "group", place));
+    if (!holds) this.#refuse("GitLab's answer leads on to a place that is not inside the projects and groups that this server allows");
+  }
+
   async #isShown(item: unknown): Promise<boolean> {
-    const told = placeOfItem(item, this.#parts.instance);
+    const told = placeOfItem(item, this.#judge.target);
+    if (await isNoteFromOutside(item, this.#judge)) return false;
     if (!told) return !this.#strict;
     const { kind, place } = told;
     if (await this.#judge.isInside(kind, place)) return true;
@@ -236,14 +252,14 @@ class Run implements RunScope {
   }
 
   async #clean(value: unknown): Promise<Cleaned> {
-    const first = await clean(value, this.#judge, this.#parts.instance);
+    const first = await clean(value, this.#judge);
     if (!this.#judged.has(LINT)) return first;
     const second = await cleanLint(first.value, this.#judge);
     return { value: second.value, cut: first.cut || second.cut };
   }
 
   async part(value: unknown, effect: Action["effect"]): Promise<Cleaned> {
-    const told = effect === "read" ? placeOfItem(value, this.#parts.instance) : undefined;
+    const told = effect === "read" ? placeOfItem(value, this.#judge.target) : undefined;
     const isAbove = told?.kind === "group" && (await this.#judge.isAbove(told.place.path ?? String(told.place.id)));
     if (told && !isAbove && !(await this.#isShown(value))) this.#refuse("what it answers belongs elsewhere");
     return this.#clean(value);

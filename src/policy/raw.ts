@@ -27,6 +27,8 @@ export interface RawCall {
   readonly calls: readonly Alike[];
   /** The path is spelled as a route of ours spells it. */
   readonly exact?: boolean;
+  /** A field that no action has which stands for the request: nobody knows what it does. */
+  readonly unknown?: string;
   /** Names of the mutations of a document. */
   readonly mutations?: readonly string[];
   /** Template for the last check before the wire: a row's, or the path itself. */
@@ -179,6 +181,22 @@ const byOwnNames = ({ params }: Action, fields: Params): Params =>
     Object.entries(params).flatMap(([name, { wire }]) => (wire !== undefined && wire in fields ? [[name, fields[wire]]] : [])),
   );
 
+/** How GitLab pages any list. */
+const PAGING: ReadonlySet<string> = new Set([
+  "page",
+  "per_page",
+  "pagination",
+  "order_by",
+  "sort",
+  "cursor",
+  "id_after",
+  "id_before",
+  "page_token",
+]);
+
+const hasField = ({ params }: Action, name: string): boolean =>
+  Object.entries(params).some(([own, { wire = own }]) => wire.split(".")[0] === name || own === name);
+
 function judgeRest(params: Params): RawCall {
   const method = String(params.method).toUpperCase();
   const path = checkPath(params.path);
@@ -191,12 +209,14 @@ function judgeRest(params: Params): RawCall {
     route,
     params: { ...fields, ...byOwnNames(action, fields), ...values },
   }));
+  const unknown = Object.keys(fields).find((name) => !PAGING.has(name) && !rows.some((row) => hasField(row, name)));
   const effects = calls.map(({ action, params: given }) => effectOfCall(action, given).effect);
   const template = like.find(({ exact }) => exact)?.route[1];
   return {
     rows,
     calls,
     exact: template !== undefined,
+    ...(unknown === undefined ? {} : { unknown }),
     effect: rows.length > 0 ? worst(effects) : effectOfMethod(method),
     template: template ?? path,
   };

@@ -14,7 +14,7 @@ export interface Mention {
 }
 
 /** Texts that GitLab reads for references and commands. Contents of files are not among them. */
-const TEXT = /(^|_)(title|description|body|note|message|summary|comment)$/;
+const TEXT = /(^|_)(title|description|body|note|message|summary|comment|text|reason|template)$/;
 
 const PATH = "[A-Za-z0-9_.][A-Za-z0-9_.-]*";
 /** What stands behind a path to make a reference of it: `#1`, `!2`, `&3`, `$4`, `^alert#5`, `@a1b2c3d`. */
@@ -100,13 +100,24 @@ function read(params: Params, of: (name: string, text: string) => readonly Menti
 export const mentionsIn = (params: Params): readonly Mention[] =>
   read(params, (name, text) => (TEXT.test(name) ? mentionsOf(name, text) : []));
 
-/** Addresses that a call hands to GitLab, to send to or to fetch from. */
-export const addressesIn = (params: Params): readonly Mention[] =>
-  read(params, (name, text) => (/(^|_)(url|uri)$/.test(name) ? [{ name, text, kind: "address", value: text }] : []));
+/** What GitLab takes for bytes of a file. */
+const BYTES = /^(old|new)$|(^|_)(contents?|file|old_str|new_str|patch|diff)$/;
+const IS_ADDRESS = /^\s*(?:(?:https?|ssh|git(?:\+ssh)?):\/\/|[\w.-]+@[\w.-]+:)\S+\s*$/i;
+/** `path/to/file.yml@group/app:ref`: a CI configuration that is read from another project. */
+const CONFIGURATION = /(^|_)(config_path|pipeline_configuration(_full_path)?)$/;
 
-/** What a tool of another server may take for bytes of a file, or looks for: nothing follows what stands in it. */
-const NO_TEXT = /(^|_)(contents?|old_str|new_str|patch|diff|search|query|term)$/;
+function addressesOf(name: string, text: string): readonly Mention[] {
+  if (CONFIGURATION.test(name)) {
+    const elsewhere = /@([^@:\s]+)(?::\S*)?\s*$/.exec(text)?.[1];
+    if (elsewhere !== undefined) return [{ name, text, kind: "path", value: elsewhere }];
+  }
+  const isAddress = /(^|_)(url|uri)$/.test(name) || (!BYTES.test(name) && !TEXT.test(name) && IS_ADDRESS.test(text));
+  return isAddress ? [{ name, text, kind: "address", value: text }] : [];
+}
+
+/** Addresses that a call hands to GitLab, to send to or to fetch from, whatever they are called. */
+export const addressesIn = (params: Params): readonly Mention[] => read(params, addressesOf);
 
 /** The same for a tool of another server, whose names for texts nobody knows: all but the contents of files count. */
 export const foreignMentionsIn = (params: Params): readonly Mention[] =>
-  read(params, (name, text) => (NO_TEXT.test(fold(name)) ? [] : mentionsOf(name, text)));
+  read(params, (name, text) => (BYTES.test(fold(name)) || /(^|_)(search|query|term)$/.test(fold(name)) ? [] : mentionsOf(name, text)));

@@ -10,6 +10,8 @@ export interface Place {
   readonly id?: number;
   /** Full path. */
   readonly path?: string;
+  /** What GitLab's own addresses begin with: not where it is asked, where that is another name of it. */
+  readonly root?: string;
 }
 
 /** Whether any ceiling names projects or groups. */
@@ -91,10 +93,19 @@ const BY_GLOBAL_ID: readonly (readonly [action: RegExp, param: string])[] = [
 /** Writes below a project that change the group above it. */
 export const CHANGES_ABOVE: ReadonlySet<string> = new Set(["label.promote", "milestone.promote"]);
 
-/** Writes to a merge request that change the project that its branch is in, and the parameter that asks for it (absent: always). */
-export const CHANGES_SOURCE: Readonly<Record<string, string | undefined>> = {
-  "merge_request.rebase": undefined,
-  "merge_request.merge": "should_remove_source_branch",
+interface ChangesSource {
+  /** The parameter that asks for it; absent: nothing need ask. */
+  readonly param?: string;
+  /** The field of the merge request by which it is asked for already; absent: by none. */
+  readonly standing?: string;
+}
+
+/** Writes to a merge request that change the project that its branch is in. */
+export const CHANGES_SOURCE: Readonly<Record<string, ChangesSource>> = {
+  "merge_request.rebase": {},
+  "merge_request.merge": { param: "should_remove_source_branch", standing: "force_remove_source_branch" },
+  "merge_request.update": { param: "remove_source_branch" },
+  "merge_train.merge_request_add": { standing: "force_remove_source_branch" },
 };
 
 /** Parameters that make GitLab render a text: the titles of what it refers to, wherever that is, come with it. */

@@ -53,6 +53,18 @@ describe("texts that lead elsewhere", () => {
     "epic acme&1",
     "[issue:acme/mobile-app/1]",
     "no/such-project#1",
+    "/acme/mobile-app#1",
+    "-acme/mobile-app#1",
+    "see/-acme/mobile-app!3",
+    "x//acme/mobile-app!3",
+    "ACME/Mobile-App#1",
+    "acme/mobile-app^alert#1",
+    "**acme/mobile-app#1**",
+    "acme/webshop...acme/mobile-app#1",
+    "ok\r\n/move acme/mobile-app\r\n",
+    "/duplicate acme/mobile-app#1",
+    "/blocked_by acme/mobile-app#1",
+    "/copy_metadata acme/mobile-app!1",
     "text\n/move acme/mobile-app",
     "  /clone acme/mobile-app --with_notes",
     "/relate acme/mobile-app#2",
@@ -65,6 +77,8 @@ describe("texts that lead elsewhere", () => {
     "plain words, 50% done, C#3, issue#4, a & b, x@y.z, and/or, v1.2/3",
     "see #1, !42 and acme/webshop#1, webshop#1",
     "/close",
+    "/clone",
+    "-#1, /#2, a/-/b, --flag=#3",
     "/relate #3",
     "/set_parent #3",
     "path/to/file.ts:12",
@@ -73,6 +87,8 @@ describe("texts that lead elsewhere", () => {
 
   it("addresses of this GitLab are read like references, in every text of every write", async () => {
     const there = `${project.sandbox.url}/acme/mobile-app/-/issues/1`;
+    await refused("issue.note_create", { ...NOTE, body: `see ${there.replace("http", "HTTP")}` });
+    await refused("issue.note_create", { ...NOTE, body: `[x](${there.replace("acme/mobile-app", "acme/webshop/../mobile-app")})` });
     const here = `${project.sandbox.url}/acme/webshop/-/issues/1`;
     await refused("issue.note_create", { ...NOTE, body: `see ${there}` });
     await refused("issue.create", { project_id: 101, title: `like ${there}` });
@@ -107,6 +123,10 @@ describe("texts that lead elsewhere", () => {
     await passed("issue.note_create", { ...NOTE, body: "/epic &1 and acme/mobile-app#1" }, group);
     await passed("label.promote", { project_id: 101, label_id: 201 }, group);
   });
+
+  it("are read in time that grows with the text, not faster", () => {
+    for (const part of ["a-", "a/", "-", "a.b/", "[x:", "@", "#1"]) expect(mentionsIn({ body: part.repeat(200_000) })).toBeDefined();
+  }, 5_000);
 
   it("are read at any depth and told apart from words", () => {
     expect(

@@ -1,3 +1,5 @@
+import { visible } from "../visible.ts";
+
 /** What GitLab said in an error body, whatever form it has. */
 export interface Words {
   readonly text: string;
@@ -19,7 +21,10 @@ const CLIP = 300;
 const MOST_TEXT = 4_000;
 
 /** GitLab's words may hold those of others: in one line they cannot pass for a line of ours. */
-const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
+const oneLine = (text: string) =>
+  visible(text)
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
+    .trim();
 
 function clip(text: string): string {
   const line = oneLine(text);

@@ -183,6 +183,6 @@ export function renderError(thrown: unknown, tellsSettings = true): ToolResult {
     ...("setting" in detail ? [`setting: ${detail.setting}`] : []),
     ...(request_id === undefined ? [] : [`request_id: ${request_id}`]),
   ];
-  const json = { code: error.code, message: error.message, hint: error.hint, ...detail };
-  return { content: [text(lines.join("\n"))], structuredContent: json, isError: true };
+  const json = shown({ code: error.code, message: error.message, hint: error.hint, ...detail });
+  return { content: [text(visible(lines.join("\n")))], structuredContent: json, isError: true };
 }

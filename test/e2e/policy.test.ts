@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { DIST } from "../support/clients.ts";
+import { CLIENT_KINDS, connectStdio, DIST } from "../support/clients.ts";
 import { keepPrinted } from "../support/printed.ts";
 import { initialize, spawnWire, type Wire } from "../support/wire.ts";
 
@@ -58,6 +58,24 @@ describe("a policy file", () => {
     expect((await execute(running, "issue.note_create", NOTE)).structuredContent).toMatchObject({ rule: "read_only" });
     expect((await execute(running, "issue.list", { project_id: 101 })).isError).toBeUndefined();
     expect(told()).toBe(1);
+  });
+
+  it.each(CLIENT_KINDS)("read again on SIGHUP holds for a client of kind %s, which is told once where it can be", async (kind) => {
+    const file = join(folder(), "policy.yaml");
+    writeFileSync(file, "exclude_tools: [branch.delete]\n");
+    const client = await connectStdio(kind, { args: ["--sandbox", "--policy", file, "--toolsets=work_items", "--confirm=off"] });
+    try {
+      const listed = async () => (await client.list()).map((tool) => tool.name);
+      expect(await listed()).toContain("create_issue");
+      writeFileSync(file, "read_only: [work_items]\n");
+      process.kill(client.pid() ?? Number.NaN, "SIGHUP");
+      await expect.poll(listed, { timeout: 10_000 }).not.toContain("create_issue");
+      const refused = await client.call("gitlab_execute_action", { action: "issue.note_create", params: NOTE });
+      expect(refused.json).toMatchObject({ code: "not_permitted", rule: "read_only" });
+      expect(client.changes()).toBe(kind === "sdk2-modern-deaf" ? 0 : 1);
+    } finally {
+      await client.close();
+    }
   });
 
   it("bad or contradicting settings stop the start with one line and exit code 2", async () => {

@@ -2,6 +2,7 @@ import { GITLAB } from "../catalog/load.ts";
 import { placeholders } from "../catalog/route.ts";
 import type { Action, Call, CallScope, Outcome } from "../catalog/types.ts";
 import { isOn, isRawRest } from "../policy/call-effects.ts";
+import { commandsIn } from "../policy/commands.ts";
 import { type ForeignPlace, isBound, readForeign } from "../policy/foreign.ts";
 import { judgeRaw } from "../policy/raw.ts";
 import { scopeFlag } from "../policy/rules.ts";
@@ -132,6 +133,14 @@ class Run implements RunScope {
   async #judgeBeyond(action: Action, params: Call["params"]): Promise<void> {
     if (CHANGES_ABOVE.has(action.id) && !(await holdsAbove(this.#judge, ownOf(params))))
       this.#refuse("it changes the group above the project, which is not inside them");
+    await this.#judgeSource(action, params);
+    // What a text says to do is judged like the action that does it; it has no params of its own.
+    const { project_id, merge_request_iid } = params;
+    for (const command of commandsIn(action, params)) await this.#judgeSource(command.action, { project_id, merge_request_iid });
+  }
+
+  /** The project that the branch of a merge request is in. */
+  async #judgeSource(action: Action, params: Call["params"]): Promise<void> {
     const changes = CHANGES_SOURCE[action.id];
     if (!changes) return;
     const { param, standing } = changes;

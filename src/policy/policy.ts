@@ -1,6 +1,7 @@
 import type { Action, Facts } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { type CallEffect, effectOfCall, isRaw } from "./call-effects.ts";
+import { type Command, commandsIn } from "./commands.ts";
 import type { Limits } from "./narrow.ts";
 import { ownTokenReason } from "./own-token.ts";
 import { type Reason, RULES } from "./rules.ts";
@@ -38,6 +39,25 @@ const verdictOf = (action: Action, settings: Limits, facts: Facts): Verdict => {
   return { permitted: true, ...(preview ? { preview } : {}), ...(confirm ? { confirm } : {}) };
 };
 
+/** A text may say what to do: that is judged like the action which does it, and told as what it is. */
+function commanded({ line, action }: Command, settings: Limits, facts: Facts): Verdict {
+  const found = verdictOf(action, settings, facts);
+  const does = (reason: Reason, rest: string) => ({
+    ...reason,
+    text: `its text says ${line.slice(0, 60)}, which does what ${action.id} does${rest}`,
+  });
+  if (!found.permitted) return { permitted: false, reason: does(found.reason, `, and ${found.reason.text}`) };
+  return found.confirm ? { ...found, confirm: does(found.confirm, "") } : found;
+}
+
+/** All of them must permit; the first preview and the first question are told. */
+export function together(verdicts: readonly Verdict[]): Verdict {
+  const preview = verdicts.flatMap((one) => (one.permitted && one.preview ? [one.preview] : []))[0];
+  const confirm = verdicts.flatMap((one) => (one.permitted && one.confirm ? [one.confirm] : []))[0];
+  const refused = verdicts.find((one) => !one.permitted);
+  return refused ?? { permitted: true, ...(preview ? { preview } : {}), ...(confirm ? { confirm } : {}) };
+}
+
 /** All rules bound to settings: fixed ones, or what they are at the moment of the question. */
 export function createPolicy(limits: Limits | (() => Limits)): Policy {
   const now = typeof limits === "function" ? limits : () => limits;
@@ -57,7 +77,8 @@ export function createPolicy(limits: Limits | (() => Limits)): Policy {
       const found = verdictOf(effect === action.effect ? action : { ...action, effect }, now(), facts);
       const own = found.permitted && !now().allowOwnToken ? ownTokenReason(action, params, facts) : undefined;
       if (own) return { permitted: false, reason: own };
-      return found.permitted && found.confirm && does ? { ...found, confirm: { ...found.confirm, text: does } } : found;
+      const told = found.permitted && found.confirm && does ? { ...found, confirm: { ...found.confirm, text: does } } : found;
+      return together([told, ...commandsIn(action, params).map((command) => commanded(command, now(), facts))]);
     },
     refusal: (action, reason) => refusal(action, reason, now()),
   };

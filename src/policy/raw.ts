@@ -8,7 +8,7 @@ import { isDotSegment } from "./door.ts";
 import { mutationFields, operationKinds } from "./graphql.ts";
 import { ceilingsOf, type Limits } from "./narrow.ts";
 import { endsTokens, OWN_TOKEN } from "./own-token.ts";
-import type { Policy, Verdict } from "./policy.ts";
+import { type Policy, together, type Verdict } from "./policy.ts";
 import type { Reason } from "./rules.ts";
 
 type Params = Readonly<Record<string, unknown>>;
@@ -273,14 +273,6 @@ const SAME = "requests written by hand do what the action does that stands for t
 const isLimited = (limits: Limits): boolean =>
   limits.excludeTools.length + limits.denyRegex.length > 0 ||
   ceilingsOf(limits).some(({ allowToolsets, allowTools }) => allowToolsets.length + allowTools.length > 0);
-
-/** All of them must permit; the first preview and the first question are told. */
-function together(verdicts: readonly Verdict[]): Verdict {
-  const preview = verdicts.flatMap((one) => (one.permitted && one.preview ? [one.preview] : []))[0];
-  const confirm = verdicts.flatMap((one) => (one.permitted && one.confirm ? [one.confirm] : []))[0];
-  const refused = verdicts.find((one) => !one.permitted);
-  return refused ?? { permitted: true, ...(preview ? { preview } : {}), ...(confirm ? { confirm } : {}) };
-}
 
 /**
  * The verdict on one request that the caller wrote: on the request itself, and on every action of ours that would send the same.

@@ -1,3 +1,5 @@
+import { GITLAB } from "../catalog/load.ts";
+import type { Action } from "../catalog/types.ts";
 import { fold } from "./foreign.ts";
 
 type Params = Readonly<Record<string, unknown>>;
@@ -86,8 +88,8 @@ function mentionsOf(name: string, text: string): readonly Mention[] {
   ];
 }
 
-function read(params: Params, of: (name: string, text: string) => readonly Mention[]): readonly Mention[] {
-  const walk = (name: string, value: unknown): readonly Mention[] => {
+function read<T>(params: Params, of: (name: string, text: string) => readonly T[]): readonly T[] {
+  const walk = (name: string, value: unknown): readonly T[] => {
     if (Array.isArray(value)) return value.flatMap((item) => walk(name, item));
     if (typeof value === "object" && value !== null)
       return Object.entries(value).flatMap(([key, inner]) => walk(/^\d+$/.test(key) ? name : key, inner));
@@ -118,6 +120,14 @@ function addressesOf(name: string, text: string): readonly Mention[] {
 /** Addresses that a call hands to GitLab, to send to or to fetch from, whatever they are called. */
 export const addressesIn = (params: Params): readonly Mention[] => read(params, addressesOf);
 
-/** The same for a tool of another server, whose names for texts nobody knows: all but the contents of files count. */
+/** Of a tool of another server nobody knows what it calls a text: all counts but the contents of files. */
+const isForeignText = (name: string) => !BYTES.test(name) && !/(^|_)(search|query|term)$/.test(name);
+
 export const foreignMentionsIn = (params: Params): readonly Mention[] =>
-  read(params, (name, text) => (BYTES.test(fold(name)) || /(^|_)(search|query|term)$/.test(fold(name)) ? [] : mentionsOf(name, text)));
+  read(params, (name, text) => (isForeignText(fold(name)) ? mentionsOf(name, text) : []));
+
+/** Texts whose lines GitLab takes for commands. */
+const COMMANDED = /(^|_)(description|body|note|summary|comment|text)$/;
+
+export const textsIn = ({ source }: Pick<Action, "source">, params: Params): readonly string[] =>
+  read(params, (name, text) => ((source === GITLAB ? COMMANDED.test(name) : isForeignText(fold(name))) ? [text] : []));

@@ -192,6 +192,8 @@ describe("writes to a merge request whose branch is in another project", () => {
     ["merge_request.merge", {}, undefined],
     ["merge_request.update", { remove_source_branch: true }, false],
     ["merge_train.merge_request_add", {}, true],
+    ["merge_request.note_create", { body: "Now.\n/rebase" }, false],
+    ["merge_request.note_create", { body: "/merge" }, true],
   ])("%s %j is refused where it would change that branch (asked for before: %s)", async (name, more, forced) => {
     const there = open(of(102, forced), ONE);
     expect(await there.run(name, { ...MERGE, ...more })).toMatchObject(REFUSED);
@@ -205,6 +207,7 @@ describe("writes to a merge request whose branch is in another project", () => {
     ["merge_request.merge", { should_remove_source_branch: false }, true],
     ["merge_request.update", { title: "x" }, true],
     ["merge_train.merge_request_add", {}, false],
+    ["merge_request.note_create", { body: "/merge" }, false],
   ])("%s %j is not, where it would not (asked for before: %s)", async (name, more, forced) => {
     expect(await open(of(102, forced), ONE).run(name, { ...MERGE, ...more })).not.toMatchObject(REFUSED);
   });

@@ -89,6 +89,8 @@ export interface Before {
   readonly find?: readonly [field: string, param: string];
   /** Field of the thing (dots lead inward) → what it becomes: a value, a param (`{param}`), a list with it (`+{param}`) or without it (`-{param}`). */
   readonly sets?: Readonly<Record<string, unknown>>;
+  /** Params that are called like a field and mean something else: what must be so for the call to be done, or parts to be worked in. */
+  readonly skips?: readonly string[];
 }
 
 export type JsonSchema = { readonly [key: string]: unknown };

@@ -111,26 +111,47 @@ const isPlace = (action: Action, name: string, used: ReadonlySet<string>) =>
   used.has(name) || action.params[name]?.in !== "body" || (action.graphql !== undefined && (name === "project_id" || name === "group_id"));
 
 /** How the params of a call are to be understood: those that name the thing, and whether the others are called as its fields are. */
-export interface Reading extends Pick<Before, "sets"> {
+export interface Reading extends Pick<Before, "sets" | "skips"> {
   readonly used: ReadonlySet<string>;
   readonly ownNames: boolean;
 }
 
+/** One after the other: what a call adds and what it takes away can be of the same list. */
+function gathered(now: Plain, steps: readonly ((now: Plain) => Change | undefined)[]): readonly Change[] {
+  const found = new Map<string, Change>();
+  let current = now;
+  for (const step of steps) {
+    const change = step(current);
+    if (!change) continue;
+    const { field, to } = change;
+    const earlier = found.get(field);
+    found.set(field, earlier ? { ...earlier, to } : change);
+    if (Object.hasOwn(now, field)) current = { ...current, [field]: to };
+  }
+  return [...found.values()];
+}
+
 /** Each field that the call would change, and those that are so already. What the thing does not show is not told. */
-export function changesOf(
-  { action, params }: Pick<Call, "action" | "params">,
-  now: Plain,
-  { used, ownNames, sets = {} }: Reading,
-): Changes {
-  const told = new Set(paramsIn(sets));
-  const given = Object.entries(params).filter(([name]) => ownNames && !told.has(name) && !isPlace(action, name, used));
-  const found = [
-    ...given.flatMap(([name, to]) => changeOf(name, to, now, params) ?? []),
-    ...Object.entries(sets).flatMap(([field, text]) => setChange(field, text, now, params) ?? []),
-  ];
-  const [same, other] = [found.filter(({ from, to }) => isSame(from, to)), found.filter(({ from, to }) => !isSame(from, to))];
+export function changesOf({ action, params }: Pick<Call, "action" | "params">, now: Plain, reading: Reading): Changes {
+  const { used, ownNames, sets = {}, skips = [] } = reading;
+  const apart = new Set([...paramsIn(sets), ...skips]);
+  const given = Object.entries(params).filter(([name]) => ownNames && !apart.has(name) && !isPlace(action, name, used));
+  const found = gathered(now, [
+    ...given.map(
+      ([name, to]) =>
+        (current: Plain) =>
+          changeOf(name, to, current, params),
+    ),
+    ...Object.entries(sets).map(
+      ([field, text]) =>
+        (current: Plain) =>
+          setChange(field, text, current, params),
+    ),
+  ]);
+  const isKept = ({ from, to }: Change) => isSame(from, to);
+  const changed = found.filter((change) => !isKept(change)).map(shown);
   return {
-    changes: Object.fromEntries(other.map(shown).map(({ field, from, to }) => [field, sideBySide(from, to)])),
-    unchanged: same.map(({ field }) => field),
+    changes: Object.fromEntries(changed.map(({ field, from, to }) => [field, sideBySide(from, to)])),
+    unchanged: found.filter(isKept).map(({ field }) => field),
   };
 }

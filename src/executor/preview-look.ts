@@ -12,6 +12,8 @@ export interface Look {
   readonly action: string;
   /** Params of each read: one for each thing, where the call names several and they are read one by one. */
   readonly reads: readonly Params[];
+  /** Where to look, one after the other, until the thing is there. */
+  readonly places: readonly Params[];
   /** Field of the answer that holds the list which the things stand in. */
   readonly within?: string;
   /** Which of a list they are. */
@@ -26,8 +28,11 @@ export interface Look {
 
 type Asked = Pick<Call, "action" | "params" | "route">;
 
-const VERB = /[._](?:create|add|import|start|upload|award|attach|assign)$/;
+const MAKES = /[._](?:create|add|import|start|upload|award|attach|assign)$/;
 const REMOVES = /[._](?:delete|remove|unassign|detach)$/;
+
+/** Whether it makes something that is not there yet: there is nothing to compare it with. */
+export const isCreation = ({ id }: Action): boolean => MAKES.test(id) && beforeOf(id).sets === undefined;
 
 /** Whether the thing would be gone. */
 export const isRemoval = ({ id, http, graphql }: Action): boolean =>
@@ -93,6 +98,8 @@ function readAt(parts: readonly string[], { params }: Asked, actions: readonly A
 }
 
 const NONE: ReadonlySet<string> = new Set();
+/** The path says it all. */
+const HERE: readonly Params[] = [{}];
 
 /** What a call is about that ends in a verb: whatever stands before it. */
 function withoutVerb(parts: readonly string[], asked: Asked, actions: readonly Action[]): readonly string[] {
@@ -107,11 +114,11 @@ function inList(parts: readonly string[], asked: Asked, actions: readonly Action
   const param = nameIn(last);
   const find = { param, values: [textOf(asked.params[param])] };
   const list = readAt(parts.slice(0, -1), asked, actions);
-  if (list && isList(list.action)) return { action: list.action.id, reads: [list.params], find };
+  if (list && isList(list.action)) return { action: list.action.id, reads: [list.params], places: HERE, find };
   const whole = readAt(parts.slice(0, -2), asked, actions);
   const within = parts.at(-2);
   if (!whole || isList(whole.action) || within === undefined || asked.route?.[0] === "POST") return undefined;
-  return { action: whole.action.id, reads: [whole.params], within, find };
+  return { action: whole.action.id, reads: [whole.params], places: HERE, within, find };
 }
 
 /** An update of the thing at the end of the path calls its fields by their names; a verb behind it may mean something else. */
@@ -126,18 +133,29 @@ function byPath(asked: Asked, before: Before, actions: readonly Action[]): Look 
   const path = partsOf(asked.route[1]);
   const parts = before.sets ? withoutVerb(path, asked, actions) : path;
   const itself = readAt(parts, asked, actions);
-  const found = itself && !isList(itself.action) ? { action: itself.action.id, reads: [itself.params] } : inList(parts, asked, actions);
+  const found =
+    itself && !isList(itself.action) ? { action: itself.action.id, reads: [itself.params], places: HERE } : inList(parts, asked, actions);
   return found && { ...found, used: NONE, ownNames: hasOwnNames(asked, actions) };
 }
 
-/** The place that a read looks in: the call's own, or the current project where the call has none to name. */
-function placeFor(action: Action, { action: own, params }: Asked, project: string | undefined): Params | undefined {
+/** The groups that a project stands in, the nearest first. */
+function groupsAbove(project: string): readonly string[] {
+  const parts = project.split("/").slice(0, -1);
+  return parts.map((_part, at) => parts.slice(0, parts.length - at).join("/"));
+}
+
+/**
+ * Where a read looks: the call's own place; where the call has none to name, since an id is enough for it, the current project and
+ * the groups above it. An id of the whole instance is found in the right place only.
+ */
+function placesFor(action: Action, { action: own, params }: Asked, project: string | undefined): readonly Params[] {
   const names = ["project_id", "group_id"].filter((name) => Object.hasOwn(action.params, name));
   const given = names.filter((name) => isGiven(params[name]));
-  if (given.length > 0) return Object.fromEntries(given.map((name) => [name, params[name]]));
-  if (names.length === 0 || action.graphql === undefined) return {};
-  const free = !names.some((name) => Object.hasOwn(own.params, name));
-  return free && project !== undefined && names.includes("project_id") ? { project_id: project } : undefined;
+  if (given.length > 0) return [Object.fromEntries(given.map((name) => [name, params[name]]))];
+  if (names.length === 0 || action.graphql === undefined) return HERE;
+  if (project === undefined || names.some((name) => Object.hasOwn(own.params, name))) return [];
+  const groups = names.includes("group_id") ? groupsAbove(project).map((group_id) => ({ group_id })) : [];
+  return [...(names.includes("project_id") ? [{ project_id: project }] : []), ...groups];
 }
 
 const PLACES = new Set(["project_id", "group_id"]);
@@ -160,11 +178,19 @@ function subjectOf({ action, route }: Asked): string | undefined {
   return last === undefined ? Object.keys(action.params).find((name) => !PLACES.has(name) && /(_id|_iid|_ids)$/.test(name)) : nameIn(last);
 }
 
+/** `user_achievement_id` is no id of `achievement.list`; `framework_id` is one of `compliance_framework.list`. */
+const isNamedAfter = ({ id }: Action, param: string) =>
+  id
+    .replace(/[._]list$/, "")
+    .replace(".", "_")
+    .endsWith(param.replace(/_i?ids?$/, ""));
+
 /** Where in the answer the thing stands: in a list of many, or in a part. */
 function spotIn(row: Action, asked: Asked, ids: readonly string[], before: Before): Pick<Look, "find" | "within" | "isWhole"> | undefined {
   const within = before.in === undefined ? {} : { within: before.in };
   if (!isList(row) && before.find === undefined) return within;
   const [field, named = subjectOf(asked)] = before.find ?? [];
+  if (!before.action && named !== undefined && !isNamedAfter(row, named)) return undefined;
   const isWhole = named === undefined || (!before.find && (ids.includes(named) || paramsIn(before.sets).includes(named)));
   if (isWhole) return before.sets ? { ...within, isWhole } : undefined;
   const values = [asked.params[named]].flat().map(String);
@@ -173,16 +199,17 @@ function spotIn(row: Action, asked: Asked, ids: readonly string[], before: Befor
 
 function byRow(row: Action, asked: Asked, actions: readonly Action[], project: string | undefined): Look | undefined {
   const before = beforeOf(asked.action.id);
-  const place = twinGiven(row, asked) ? {} : placeFor(row, asked, project);
+  const places = twinGiven(row, asked) ? HERE : placesFor(row, asked, project);
   const more = Object.fromEntries(Object.entries(before.with ?? {}).map(([name, value]) => [name, valueFor(value, asked.params)]));
   const ids = idsFor(row, { ...asked, params: { ...asked.params, ...more } });
   const spot = ids && spotIn(row, asked, ids.names, before);
-  if (!place || !ids || !spot) return undefined;
+  if (places.length === 0 || !ids || !spot) return undefined;
   const subject = before.find?.[1] ?? subjectOf(asked);
   return {
     ...spot,
     action: row.id,
-    reads: ids.reads.map((one) => ({ ...place, ...more, ...one })),
+    places,
+    reads: ids.reads.map((one) => ({ ...more, ...one })),
     used: new Set([...ids.names, ...(subject === undefined ? [] : [subject])]),
     ownNames: hasOwnNames(asked, actions),
   };
@@ -199,7 +226,8 @@ function byName(asked: Asked, actions: readonly Action[], project: string | unde
     return row && byRow(row, asked, actions, project);
   };
   const [get = "", list = "", ...wider] = candidates(action.id);
-  const found = look(get) ?? look(list);
+  // A path that leads to no list of its own says nothing of what its ids are the ids of.
+  const found = look(get) ?? (asked.route ? undefined : look(list));
   if (found || isRemoval(action) || asked.route) return found;
   const subject = subjectOf(asked);
   return wider
@@ -221,6 +249,6 @@ export function lookFor(asked: Asked, actions: readonly Action[], project?: stri
     const row = actions.find(({ id }) => id === before.action);
     return row && byRow(row, asked, actions, project);
   }
-  if (VERB.test(asked.action.id) && !before.sets) return undefined;
+  if (isCreation(asked.action)) return undefined;
   return byPath(asked, before, actions) ?? byName(asked, actions, project);
 }

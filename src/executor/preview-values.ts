@@ -87,6 +87,7 @@ export function isSame(now: unknown, asked: unknown): boolean {
 /** A thing in a few words: what says which it is. */
 export function briefOf(thing: unknown): unknown {
   if (!isPlain(thing)) return thing;
+  if (thing.id === undefined && isPlain(thing.user)) return briefOf(thing.user);
   const name = NAMES.find((one) => typeof thing[one] === "string");
   return thing.id === undefined || name === undefined ? thing : { id: thing.id, [name]: thing[name] };
 }

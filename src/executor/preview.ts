@@ -27,12 +27,14 @@ function briefOf(now: Plain): Plain {
   return isNamed ? named : { ...named, ...Object.fromEntries(pick(TEXTS).slice(0, 1)) };
 }
 
+/** What of an answer the things may stand in; undefined where it is not what was looked for. */
 function partOf(outcome: Outcome, { within, find }: Look): readonly unknown[] | undefined {
-  if (outcome.kind === "list") return outcome.items;
+  if (outcome.kind === "list") return within === undefined ? outcome.items : outcome.items.flatMap((row) => partAt(row, within) ?? []);
   const value =
     outcome.kind === "value" ? outcome.value : outcome.kind === "text" ? { ...outcome.value, content: outcome.text } : undefined;
   const inner = within === undefined ? value : value?.[within];
-  return Array.isArray(inner) ? inner : isPlain(inner) && !(find && within === undefined) ? [inner] : undefined;
+  if (Array.isArray(inner)) return inner;
+  return isPlain(inner) && !(find && within === undefined) ? [inner] : undefined;
 }
 
 /** The field of a list's row that a param names: its own name there, or its last word. */
@@ -49,6 +51,8 @@ function thingsIn(read: readonly unknown[], { find }: Look): readonly Plain[] {
 
 interface Seen {
   readonly things: readonly Plain[];
+  /** Every read was answered. */
+  readonly answered: boolean;
   /** Why nothing, or not all, could be seen. */
   readonly unread?: string;
 }
@@ -65,28 +69,37 @@ function within<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   });
 }
 
+/** One thing, or what stands in one list: from the first place that has it. @throws what the last place said where none has it. */
+async function seeOne(call: Call, look: Look, params: Plain, signal: AbortSignal): Promise<readonly Plain[]> {
+  const all = look.find && look.within === undefined ? { all: true } : {};
+  let failure: unknown;
+  for (const place of look.places) {
+    try {
+      const read = call.run(look.action, { ...place, ...params, full: true, ...all }, signal);
+      const things = thingsIn(partOf(await within(signal, read), look) ?? [], look);
+      if (things.length > 0 || look.places.length === 1) return things;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  if (failure !== undefined) throw failure;
+  return [];
+}
+
 async function see(call: Call, look: Look): Promise<Seen> {
   const signal = AbortSignal.timeout(LOOK_MS);
-  const all = look.find && look.within === undefined ? { all: true } : {};
-  const run = (params: Plain) => within(signal, call.run(look.action, { ...params, full: true, ...all }, signal));
   const asked = look.reads.slice(0, MOST);
   const left = look.reads.length - asked.length;
-  const results = await Promise.allSettled(asked.map(run));
+  const results = await Promise.allSettled(asked.map((params) => seeOne(call, look, params, signal)));
   const failed = results.find((result) => result.status === "rejected");
-  const things = results.flatMap((result) => (result.status === "fulfilled" ? thingsIn(partOf(result.value, look) ?? [], look) : []));
+  const things = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
   const missing = look.find !== undefined && things.length < look.find.values.length;
   const why = failed ? reasonOf(failed.reason) : missing ? `${look.action} does not show it` : undefined;
   const unread = [
     ...(why === undefined ? [] : [`What is there now could not ${things.length > 0 ? "all " : ""}be read: ${why}.`]),
     ...(left > 0 ? [`${left} more things are not shown.`] : []),
   ].join(" ");
-  return { things, ...(unread === "" ? {} : { unread }) };
-}
-
-/** A list as a whole is what a call changes that adds to it or takes away from it. */
-function wholeOf(things: readonly Plain[], look: Look, sets: Plain | undefined): readonly Plain[] {
-  const [field] = Object.keys(sets ?? {});
-  return field !== undefined && look.isWhole ? [{ [field]: things }] : things;
+  return { things, answered: failed === undefined, ...(unread === "" ? {} : { unread }) };
 }
 
 const told = ({ changes, unchanged }: Changes): Plain => ({
@@ -94,13 +107,16 @@ const told = ({ changes, unchanged }: Changes): Plain => ({
   ...(unchanged.length > 0 ? { unchanged } : {}),
 });
 
-function toldOf(call: Pick<Call, "action" | "params">, things: readonly Plain[], look: Look): Plain {
-  const reading = { ...look, ...beforeOf(call.action.id) };
-  const [one, ...others] = wholeOf(things, look, reading.sets);
+/** What becomes of the things. A list as a whole is one thing: the field that the call adds to or takes away from. */
+function toldOf(call: Pick<Call, "action" | "params">, { things, answered }: Seen, { isWhole, used, ownNames }: Look): Plain {
+  const { sets = {}, skips = [] } = beforeOf(call.action.id);
+  const [field] = Object.keys(sets);
+  const whole = isWhole && field !== undefined ? (answered ? [{ [field]: things }] : []) : things;
+  const changes = (now: Plain) => told(changesOf(call, now, { used, ownNames, sets, skips }));
+  const [one, ...others] = whole;
   if (!one) return {};
-  const changes = (now: Plain) => told(changesOf(call, now, reading));
   if (others.length === 0) return { ...changes(one), ...(Object.keys(briefOf(one)).length > 0 ? { of: briefOf(one) } : {}) };
-  return { changes_each: [one, ...others].map((now) => ({ of: briefOf(now), ...changes(now) })) };
+  return { changes_each: whole.map((now) => ({ of: briefOf(now), ...changes(now) })) };
 }
 
 /**
@@ -111,11 +127,15 @@ export async function effectOfWrite(call: Call, actions: readonly Action[], proj
   const { action } = call;
   const look = lookFor(call, actions, project);
   if (!look) return {};
-  const { things, unread } = await see(call, look);
-  const now = things.map((thing) => hideSecrets(thing, action) as Plain);
+  const seen = await see(call, look);
+  const now = seen.things.map((thing) => hideSecrets(thing, action) as Plain);
   const params = hideSecrets(call.params, action) as Plain;
   const shown = isRemoval(action)
     ? { ...(now.length > 0 ? { would_remove: now.length === 1 ? briefOf(now[0] ?? {}) : now.map(briefOf) } : {}) }
-    : toldOf({ action, params }, now, look);
-  return { ...shown, ...(unread === undefined ? {} : { unread }), ...(Object.keys(shown).length > 0 ? { untrusted: true } : {}) };
+    : toldOf({ action, params }, { ...seen, things: now }, look);
+  return {
+    ...shown,
+    ...(seen.unread === undefined ? {} : { unread: seen.unread }),
+    ...(Object.keys(shown).length > 0 ? { untrusted: true } : {}),
+  };
 }

@@ -133,10 +133,15 @@ function renderShaped(outcome: Shaped): ToolResult {
 
 const isShaped = (outcome: Outcome): outcome is Shaped => ["value", "list", "text", "binary"].includes(outcome.kind);
 
+/** Parts of a preview that tell what stands in GitLab now, and why it could not be told. */
+const NOW = ["changes", "changes_each", "unchanged", "would_remove", "of", "unread"];
+
 /** What stands in GitLab now was written by others; the rest is the caller's own. */
 function renderPreview(preview: Readonly<Record<string, unknown>>): ToolResult {
-  const { changes, would_remove, untrusted, ...sent } = preview;
-  const now = { ...(changes === undefined ? {} : { changes }), ...(would_remove === undefined ? {} : { would_remove }) };
+  const { untrusted, ...parts } = preview;
+  const isNow = ([name]: readonly [string, unknown]) => NOW.includes(name);
+  const now = Object.fromEntries(Object.entries(parts).filter(isNow));
+  const sent = Object.fromEntries(Object.entries(parts).filter((part) => !isNow(part)));
   const framed = Object.keys(now).length > 0 ? `\nWhat it would change:\n${frame(toLines(now))}` : "";
   // A composite shows what each of its parts would send, with what is there now among it.
   const body = JSON.stringify(sent).includes('"untrusted":true') ? frame(toLines(sent)) : toLines(sent);

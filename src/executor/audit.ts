@@ -49,7 +49,10 @@ export const AUDIT_SCHEMA = {
     effect: { type: "string", enum: ["read", "write", "destructive"], description: "What this call does at most" },
     verdict: { type: "string", enum: AUDIT_VERDICTS, description: "What became of the call" },
     rule: text("The rule that refused, showed or asked"),
-    status: { type: ["string", "integer"], description: "HTTP status of GitLab's last answer, else ok or the code of the error" },
+    status: {
+      type: ["string", "integer"],
+      description: "HTTP status of GitLab's last answer, else ok, the code of the error, or tool_error where another server's tool failed",
+    },
     duration_ms: whole("Milliseconds from call to end"),
     client: text("Name that the client gave itself"),
     session: text("Id of the connection, made anew for each"),
@@ -84,14 +87,19 @@ function whoOf({ principal }: CallContext, { user = principal.user }: Facts, ide
 
 const clip = (value: string) => value.replace(/\p{Cc}/gu, " ").slice(0, 255);
 
+/** Paths and numbers and nothing else: what a refused call names was not looked at by anybody. */
+const PLACE = /^[\w.%/-]{1,255}$/;
+const NUMBER = /^\d{1,15}$/;
+
 function whereOf(params: Readonly<Record<string, unknown>>) {
-  const project = params.project_id;
-  const number = Object.entries(params).find(([name, value]) => /(^|_)iid$/.test(name) && Number.isSafeInteger(Number(value)))?.[1];
-  return {
-    ...(typeof project === "string" || typeof project === "number" ? { project: clip(String(project)) } : {}),
-    ...(number === undefined ? {} : { iid: Number(number) }),
-  };
+  const project = String(params.project_id ?? "");
+  const number = Object.entries(params).find(([name, value]) => /(^|_)iid$/.test(name) && NUMBER.test(String(value)))?.[1];
+  return { ...(PLACE.test(project) ? { project } : {}), ...(number === undefined ? {} : { iid: Number(number) }) };
 }
+
+/** What a call names as it came, before anybody read it. */
+export const paramsAsked = (params: unknown): Readonly<Record<string, unknown>> =>
+  typeof params === "object" && params !== null && !Array.isArray(params) ? (params as Readonly<Record<string, unknown>>) : {};
 
 const RULES_OF_CONFIRM = new Set(["confirmation_required"]);
 const REFUSALS = new Set(["not_permitted", "confirmation_required", "invalid_params"]);
@@ -114,6 +122,8 @@ function endOfError(error: unknown): Ending {
 function endOfOutcome(outcome: Outcome, context: CallContext): Ending {
   if (outcome.kind === "preview") return { verdict: "previewed", status: "ok", rule: "safe_mode" };
   if (outcome.kind === "needs_input") return { verdict: "asked", status: "ok", rule: "confirm" };
+  // Another server says in its answer that it failed.
+  if (outcome.kind === "relayed" && outcome.result.isError === true) return { verdict: "failed", status: "tool_error" };
   const { status = "ok", ...rest } = answers.get(context) ?? {};
   return { verdict: "permitted", status, ...rest };
 }

@@ -10,7 +10,7 @@ import type { Policy, Verdict } from "../policy/policy.ts";
 import { judgeRaw, rawVerdict } from "../policy/raw.ts";
 import type { WriteLimit } from "../policy/write-limit.ts";
 import type { Registry } from "../registry/registry.ts";
-import { type Audit, type AuditedRun, auditRun } from "./audit.ts";
+import { type Audit, type AuditedRun, auditRun, paramsAsked } from "./audit.ts";
 import { type NormalizeOptions, normalizeParams } from "./params.ts";
 import type { Look } from "./places.ts";
 import { questionFor } from "./question.ts";
@@ -197,8 +197,9 @@ function withOrigin(outcome: Outcome, { action, params }: Call): Outcome {
 async function go(parts: RoadParts, going: Going, run: AuditedRun): Promise<Outcome> {
   const { action, request, context, scope } = going;
   const { call, verdict, confirm, shown, agree } = await makeReady(parts, going);
-  run.params = call.params;
-  run.effect = isRaw(action) ? judgeRaw(action, call.params).effect : effectOfCall(action, call.params).effect;
+  const raw = isRaw(action) ? judgeRaw(action, call.params) : undefined;
+  run.params = raw ? (raw.calls[0]?.params ?? {}) : call.params;
+  run.effect = raw?.effect ?? effectOfCall(action, call.params).effect;
   const source = parts.registry.source(action.source);
   if (shown) return { kind: "preview", preview: await source.preview(call, context) };
   if (verdict.confirm && !request.agreed) {
@@ -233,12 +234,40 @@ function scopeOf(parts: RoadParts, action: Action, given: CallContext, ask?: Run
   return scopeFor(action, { policy: parts.policy, look: parts.places?.(given) ?? BLIND, instance, ...(ask ? { ask } : {}) });
 }
 
+/** Runs to its end and writes the line of it, whatever the end is. Who calls is asked for meanwhile, where that is not known. */
+async function written<T>(
+  parts: RoadParts,
+  begun: Omit<AuditedRun, "facts" | "started">,
+  work: (run: AuditedRun) => Promise<{ readonly result: T; readonly outcome: Outcome }>,
+): Promise<T> {
+  const { audit, learn } = parts;
+  const { context } = begun;
+  const facts = parts.facts(context);
+  const run: AuditedRun = { ...begun, facts, started: performance.now() };
+  const known = facts.user ?? context.principal.user;
+  const learned = audit && learn && !known ? learn(context).catch(() => facts) : undefined;
+  const write = async (ended: Parameters<typeof auditRun>[2]) => {
+    if (audit) auditRun(audit, { ...run, ...(learned ? { facts: await learned } : {}) }, ended);
+  };
+  try {
+    const { result, outcome } = await work(run);
+    await write({ outcome });
+    return result;
+  } catch (error) {
+    await write({ error });
+    throw error;
+  }
+}
+
 async function follow(parts: RoadParts, name: string, context: CallContext, read: () => Promise<Contents>): Promise<Contents> {
   const action = parts.registry.resolve(name);
-  const verdict = parts.policy.verdict(action, parts.facts(context));
-  if (!verdict.permitted) throw parts.policy.refusal(action, verdict.reason);
-  const contents = await read();
-  return (await scopeOf(parts, action, context)?.contents(contents)) ?? contents;
+  return await written(parts, { action, context: { ...context }, effect: "read", params: {}, part: false }, async () => {
+    const verdict = parts.policy.verdict(action, parts.facts(context));
+    if (!verdict.permitted) throw parts.policy.refusal(action, verdict.reason);
+    const contents = await read();
+    const result = (await scopeOf(parts, action, context)?.contents(contents)) ?? contents;
+    return { result, outcome: { kind: "value", value: {} } };
+  });
 }
 
 export function createRoad(parts: RoadParts): Road {
@@ -249,18 +278,12 @@ export function createRoad(parts: RoadParts): Road {
     const scope = scopeOf(parts, action, given, (name, params) => again({ name, params, part: true }));
     // A context of its own: what GitLab answers is remembered by it.
     const context = { ...given, ...(scope ? { scope } : {}) };
-    const facts = parts.facts(context);
-    const part = request.part === true;
-    const audited: AuditedRun = { action, context, facts, started: performance.now(), effect: action.effect, params: {}, part };
-    try {
-      const going = { action, request, context, ...(scope ? { scope } : {}), again };
+    const going = { action, request, context, ...(scope ? { scope } : {}), again };
+    const begun = { action, context, effect: action.effect, params: paramsAsked(request.params), part: request.part === true };
+    return await written(parts, begun, async (audited) => {
       const outcome = await go(parts, going, audited);
-      if (parts.audit) auditRun(parts.audit, audited, { outcome });
-      return outcome;
-    } catch (error) {
-      if (parts.audit) auditRun(parts.audit, audited, { error });
-      throw error;
-    }
+      return { result: outcome, outcome };
+    });
   };
   return { run, follow: (name, context, read) => follow(parts, name, context, read) };
 }

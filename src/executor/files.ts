@@ -26,7 +26,7 @@ function placeOf(directory: string | undefined, field: string, name: string): st
     throw new BridgeError(
       "not_permitted",
       `${field}: this server keeps no files.`,
-      `Nothing was sent. Leave ${field} out: small files travel in the message as base64. Whoever runs the server over stdio can allow a directory with ${SETTING}.`,
+      `Nothing was sent. Leave ${field} out: small files travel in the message as base64. Only whoever runs the server can allow a directory.`,
       { rule: "files", setting: SETTING },
     );
   if (!NAME.test(name))

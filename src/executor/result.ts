@@ -199,7 +199,7 @@ function toBinaryOutcome(bytes: Uint8Array, mime: string, call: Call, name?: str
     throw new BridgeError(
       "too_large",
       `${call.action.id}: the file has ${bytes.byteLength} bytes; one answer carries ${MOST_BINARY}.`,
-      "Fetch a part of it (a single path of the archive or the artifacts), or give save_as where the operator allows a directory (--files-dir).",
+      "Fetch a part of it (a single path of the archive or the artifacts), or give save_as where the operator allows a directory.",
     );
   const project = projectOf(call);
   return {

@@ -5,6 +5,7 @@ import { complete } from "./completions.ts";
 import type { Connection } from "./connection.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import { toProtocolError } from "./reading.ts";
+import { frame, readerOf } from "./render.ts";
 import { listResources, listTemplates, readResource } from "./resources.ts";
 
 /** What the server offers beside tools. */
@@ -16,11 +17,11 @@ interface Parts {
   readonly toContext: (context: ServerContext) => CallContext;
 }
 
-async function answer<T>(work: Promise<T>, uri?: string): Promise<T> {
+async function answer<T>({ policy }: Connection, work: Promise<T>, uri?: string): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw toProtocolError(error, uri);
+    throw toProtocolError(error, readerOf(policy), uri);
   }
 }
 
@@ -29,7 +30,13 @@ async function readAny(connection: Connection, uri: string, context: CallContext
   const linked = connection.upstreams?.linked(uri, context);
   if (!linked) return await readResource(connection, uri, context);
   const road = await connection.runner();
-  return await road.follow(linked.action, context, linked.read);
+  return framed(await road.follow(linked.action, context, linked.read));
+}
+
+/** What another server has to say stands in a frame, as in the answers of its tools. */
+function framed(result: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const contents = Array.isArray(result.contents) ? (result.contents as Readonly<Record<string, unknown>>[]) : [];
+  return { ...result, contents: contents.map((one) => (typeof one.text === "string" ? { ...one, text: frame(one.text) } : one)) };
 }
 
 /** Resources always; prompts and completions where the server offers them. */
@@ -38,14 +45,16 @@ export function installCapabilities(server: Server, { connection, toContext }: P
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: listTemplates(connection) as never[] }));
   server.setRequestHandler("resources/read", async ({ params }, context) => {
     const callContext = toContext(context);
-    const result = await answer(readAny(connection, params.uri, callContext), params.uri);
+    const result = await answer(connection, readAny(connection, params.uri, callContext), params.uri);
     return result as unknown as ReadResourceResult;
   });
   if (connection.settings.capabilities !== "full") return;
   server.setRequestHandler("prompts/list", () => ({ prompts: listPrompts(connection) as never[] }));
   server.setRequestHandler("prompts/get", async ({ params }, context) => {
-    const result = await answer(getPrompt(connection, params.name, params.arguments ?? {}, toContext(context)));
+    const result = await answer(connection, getPrompt(connection, params.name, params.arguments ?? {}, toContext(context)));
     return result as unknown as GetPromptResult;
   });
-  server.setRequestHandler("completion/complete", ({ params }, context) => answer(complete(connection, params, toContext(context))));
+  server.setRequestHandler("completion/complete", ({ params }, context) =>
+    answer(connection, complete(connection, params, toContext(context))),
+  );
 }

@@ -159,7 +159,7 @@ const message = (text: string) => ({ role: "user", content: { type: "text", text
 export async function getPrompt(connection: Connection, name: string, given: Args, context: CallContext) {
   const row = promptNamed(name);
   const facts = connection.facts.known(context);
-  requireReads(connection, row.needs, facts);
+  await requireReads(connection, row.needs, context);
   const project = given.project || connection.project();
   const args = project === undefined ? given : { ...given, project };
   checkArgs(row, args);

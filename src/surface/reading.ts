@@ -1,8 +1,9 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import type { Action, CallContext, Facts, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
+import { visible } from "../visible.ts";
 import type { Connection } from "./connection.ts";
-import { renderOutcome } from "./render.ts";
+import { forReader, type Reader, renderOutcome } from "./render.ts";
 
 /** One read that a resource, a prompt or a completion stands on. */
 export interface Read {
@@ -41,23 +42,31 @@ export function mayRead(connection: Connection, ids: readonly string[], facts: F
   });
 }
 
-/** @throws BridgeError not_permitted with the reason of the first action that is withheld. */
-export function requireReads(connection: Connection, ids: readonly string[], facts: Facts): void {
-  for (const id of ids) {
-    const action = connection.registry.resolve(id);
-    const verdict = connection.policy.verdict(action, facts);
-    if (!verdict.permitted) throw connection.policy.refusal(action, verdict.reason);
-  }
+/** @throws BridgeError not_permitted where the action is withheld. */
+export function requirePermitted({ policy, registry }: Connection, id: string, facts: Facts): void {
+  const action = registry.resolve(id);
+  const verdict = policy.verdict(action, facts);
+  if (!verdict.permitted) throw policy.refusal(action, verdict.reason);
+}
+
+/** The same for what is about to be read: the road refuses it, and writes that down. @throws BridgeError not_permitted */
+export async function requireReads(connection: Connection, ids: readonly string[], context: CallContext): Promise<void> {
+  const facts = connection.facts.known(context);
+  const withheld = ids.find((id) => !mayRead(connection, [id], facts));
+  if (withheld === undefined) return;
+  await read(connection, { action: withheld, params: {} }, context);
+  requirePermitted(connection, withheld, facts);
 }
 
 const CALLER: ReadonlySet<string> = new Set(["invalid_params", "not_permitted", "unknown_action", "unknown_toolset", "ambiguous_alias"]);
 
 /** These requests have no `isError`: code, message and hint travel in the protocol's own error. */
-export function toProtocolError(thrown: unknown, uri?: string): unknown {
+export function toProtocolError(thrown: unknown, reader: Reader, uri?: string): unknown {
   if (!(thrown instanceof BridgeError)) return thrown;
-  const message = `${thrown.code}: ${thrown.message} ${thrown.hint}`;
+  const { hint, detail, ...said } = forReader(thrown, reader);
+  const message = visible(`${thrown.code}: ${said.message} ${hint}`);
   // The SDK gives a resource that is not there the code of the era; its data is the address alone.
   if (uri !== undefined && ["not_found", "unknown_action"].includes(thrown.code)) return new ResourceNotFoundError(uri, message);
   const code = CALLER.has(thrown.code) || thrown.code === "not_found" ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
-  return new ProtocolError(code, message, { code: thrown.code, hint: thrown.hint, ...thrown.detail });
+  return new ProtocolError(code, message, { code: thrown.code, hint, ...detail });
 }

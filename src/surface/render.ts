@@ -1,5 +1,6 @@
 import type { Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
+import type { Policy } from "../policy/policy.ts";
 import { visible, visibleIn } from "../visible.ts";
 import { toLines } from "./text.ts";
 import type { Answer } from "./tool.ts";
@@ -165,8 +166,29 @@ export function renderOutcome(outcome: Outcome): ToolResult {
   throw new Error(`an outcome of kind ${outcome.kind} cannot be rendered`);
 }
 
+/** Who reads: someone who also runs the server, or someone who is told whom to ask. */
+export interface Reader {
+  readonly tellsSettings: boolean;
+  readonly contact?: string | undefined;
+}
+
+const OPERATOR: Reader = { tellsSettings: true };
+
+export const readerOf = ({ tellsSettings, settings }: Policy): Reader => ({ tellsSettings, contact: settings.refusalContact });
+
+/** An error as this reader may know it: names of settings are for who can set them, whoever is refused elsewhere is told whom to ask. */
+export function forReader({ code, message, hint, detail }: BridgeError, { tellsSettings, contact }: Reader) {
+  const { setting, ...others } = detail;
+  const asks = contact !== undefined && code === "not_permitted" && !hint.includes(contact);
+  return {
+    message,
+    hint: asks ? `${hint} Ask ${contact}.` : hint,
+    detail: tellsSettings && setting !== undefined ? { ...others, setting } : others,
+  };
+}
+
 /** The only maker of `isError`: whatever was thrown becomes code, message and hint. */
-export function renderError(thrown: unknown, tellsSettings = true): ToolResult {
+export function renderError(thrown: unknown, reader = OPERATOR): ToolResult {
   const error =
     thrown instanceof BridgeError
       ? thrown
@@ -175,19 +197,17 @@ export function renderError(thrown: unknown, tellsSettings = true): ToolResult {
           "The bridge made a mistake; GitLab may not have been asked.",
           "Report this with what you called. A read may be tried again.",
         );
-  // Names of settings are for someone who also runs the server; whoever is refused elsewhere is told whom to ask.
-  const { setting, ...others } = error.detail;
-  const detail = tellsSettings && setting !== undefined ? { ...others, setting } : others;
-  const { check, signature, fields, request_id } = others;
+  const { message, hint, detail } = forReader(error, reader);
+  const { check, signature, fields, request_id } = detail;
   const lines = [
-    `${error.code}: ${error.message}`,
-    error.hint,
-    ...Object.entries(fields ?? {}).flatMap(([name, problem]) => (error.message.includes(problem) ? [] : [`${name}: ${problem}`])),
-    ...(signature === undefined || error.hint.includes(signature) ? [] : [signature]),
+    `${error.code}: ${message}`,
+    hint,
+    ...Object.entries(fields ?? {}).flatMap(([name, problem]) => (message.includes(problem) ? [] : [`${name}: ${problem}`])),
+    ...(signature === undefined || hint.includes(signature) ? [] : [signature]),
     ...(check === undefined ? [] : [`check with ${check.action} ${JSON.stringify(check.params)}`]),
     ...("setting" in detail ? [`setting: ${detail.setting}`] : []),
     ...(request_id === undefined ? [] : [`request_id: ${request_id}`]),
   ];
-  const json = shown({ code: error.code, message: error.message, hint: error.hint, ...detail });
+  const json = shown({ code: error.code, message, hint, ...detail });
   return { content: [text(visible(lines.join("\n")))], structuredContent: json, isError: true };
 }

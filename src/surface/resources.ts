@@ -2,7 +2,7 @@ import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 import type { CallContext, Outcome } from "../catalog/types.ts";
 import type { Connection } from "./connection.ts";
 import { toolOf } from "./dispatcher.ts";
-import { mayRead, read, requireReads, toText, WHOLE_DIFF } from "./reading.ts";
+import { mayRead, read, requirePermitted, requireReads, toText, WHOLE_DIFF } from "./reading.ts";
 import { annotationsFor, fullSchema, signatureFor } from "./signature.ts";
 import { toolsetRows } from "./tools/list-available-toolsets.ts";
 
@@ -153,7 +153,7 @@ function actionsByToolset(connection: Connection, context: CallContext): Readonl
 
 function describeAction(connection: Connection, name: string, context: CallContext): Readonly<Record<string, unknown>> {
   const action = connection.registry.resolve(name);
-  requireReads(connection, [action.id], connection.facts.known(context));
+  requirePermitted(connection, action.id, connection.facts.known(context));
   return {
     id: action.id,
     tool: toolOf(connection, action),
@@ -181,7 +181,7 @@ export async function readResource(connection: Connection, uri: string, context:
   if (tool !== undefined) return { contents: [json(uri, describeAction(connection, tool, context))] };
   if (!isFull(connection)) throw new ResourceNotFoundError(uri);
   const { template, values } = parse(uri);
-  requireReads(connection, template.reads, connection.facts.known(context));
+  await requireReads(connection, template.reads, context);
   const outcomes: Outcome[] = [];
   for (const action of template.reads) {
     const params = { ...values, ...template.params?.[action] };

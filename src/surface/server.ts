@@ -26,7 +26,7 @@ import type { CallKey, Own } from "./hold.ts";
 import { toInstructions } from "./instructions.ts";
 import { resourceLink } from "./links.ts";
 import { listTools, namer } from "./list.ts";
-import { renderAnswer, renderError, renderOutcome, type ToolResult } from "./render.ts";
+import { readerOf, renderAnswer, renderError, renderOutcome, type ToolResult } from "./render.ts";
 import type { Answer, EntryTool, ToolCall } from "./tool.ts";
 
 export interface ServerParts {
@@ -233,7 +233,7 @@ export function createServer(parts: ServerParts): Server {
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       if (!(error instanceof BridgeError)) parts.onBug(error);
-      return (await capResult(renderError(error, connection.policy.tellsSettings))) as unknown as CallToolResult;
+      return (await capResult(renderError(error, readerOf(connection.policy)))) as unknown as CallToolResult;
     }
   };
   server.setRequestHandler("tools/call", (request, context) => {

@@ -204,7 +204,8 @@ async function serveModern(parts: EndpointParts, handler: McpHttpHandler, connec
   const connection = user === undefined ? unknown : connect({ ...opening, user }, key);
   if (parts.settings.auth === "gitlab" || isToolCall(exchange.body)) {
     const facts = await identify(parts, connection, exchange);
-    requireScopes(parts.auth, connection, facts, exchange.body, exchange.origin);
+    const { credential } = exchange.visitor;
+    await requireScopes(parts.auth, connection, { facts, body: exchange.body, origin: exchange.origin, credential });
   }
   const { credential } = exchange.visitor;
   const release = credential ? parts.log.hold(credential.value.replace(/^bearer /i, "")) : undefined;
@@ -282,7 +283,7 @@ async function sessionFor(parts: EndpointParts, sessions: Sessions, exchange: Ex
     const user = callerIn(facts, exchange);
     const { owner } = session;
     if (user !== undefined && owner.user === undefined && owner.digest === visitor.digest) session.owner = { ...owner, user };
-    requireScopes(parts.auth, session.connection, facts, body, origin);
+    await requireScopes(parts.auth, session.connection, { facts, body, origin, credential: visitor.credential });
   }
   checkBatch(body, session.ticket.protocol);
   return session;

@@ -99,7 +99,7 @@ const CALLS: readonly [string, Json][] = [
   ["todo.list", {}],
   ["user.list", { username: "maria", full: true }],
   ["user.current_get", {}],
-  ["member.get", { ...P, user_id: 2 }],
+  ["member.all_get", { ...P, user_id: "maria" }],
   ["wiki_page.get", { ...P, slug: "Evil" }],
   ["release.notes_draft", P],
   ["ci_config.lint", { ...P, content: "a: b" }],

@@ -109,7 +109,7 @@ describe("text that others wrote", () => {
       for (const body of answers) {
         const target = { action: "issue.update", effect: "write", instance: "https://gitlab.test" } as const;
         const error = toGitLabError({ status, headers: {}, body }, target, "server");
-        const { content, structuredContent } = renderError(error, false);
+        const { content, structuredContent } = renderError(error, { tellsSettings: false });
         expect(String(content[0]?.text), JSON.stringify(body)).not.toMatch(lookLikeOurs);
         expect(String(content[0]?.text)).not.toMatch(/[\u2028\u2029\u0085\r]/);
         expect(String((structuredContent as Json).message)).not.toContain("\n");

@@ -102,7 +102,7 @@ describe("the setting behind a refusal", () => {
   it("is named to someone who runs the server, and to nobody else", () => {
     const error = new BridgeError("not_permitted", "No.", "Ask.", { rule: "read_only", setting: "--read-only" });
     expect(textOf(renderError(error))).toContain("setting: --read-only");
-    const elsewhere = renderError(error, false);
+    const elsewhere = renderError(error, { tellsSettings: false });
     expect(JSON.stringify(elsewhere)).not.toContain("--read-only");
     expect(elsewhere.structuredContent).toMatchObject({ code: "not_permitted", rule: "read_only" });
   });

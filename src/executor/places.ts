@@ -12,7 +12,8 @@ export interface Look {
   group(value: string): Promise<Place | undefined>;
 }
 
-const LIFETIME_MS = 10 * 60_000;
+/** Projects are moved: what may be reached is not judged by where they were long ago. */
+const LIFETIME_MS = 60_000;
 const MOST_KNOWN = 5_000;
 
 interface Known {

@@ -19,7 +19,7 @@ import {
   scopesOf,
   WITHOUT_PROJECT,
 } from "../policy/scope.ts";
-import { addressesIn, foreignMentionsIn, type Mention, mentionsIn } from "../policy/scope-text.ts";
+import { addressesIn, foreignMentionsIn, type Mention, mentionsIn, referencesIn } from "../policy/scope-text.ts";
 import { toFullPath } from "./identifiers.ts";
 import { placeOfItem } from "./item-place.ts";
 import { type Cleaned, clean, cleanLint, isNoteFromOutside } from "./scope-clean.ts";
@@ -120,7 +120,8 @@ class Run implements RunScope {
   async #judgeTexts(action: Action, params: Call["params"]): Promise<void> {
     const rendering = RENDERING.find((name) => isOn(params[name]));
     if (rendering) this.#refuse(`${rendering} would show titles of whatever the text refers to`);
-    if (action.effect !== "read") await this.#judgeMentions([...mentionsIn(params), ...addressesIn(params)], ownOf(params));
+    const mentions = action.effect === "read" ? referencesIn(params) : [...mentionsIn(params), ...addressesIn(params)];
+    await this.#judgeMentions(mentions, ownOf(params));
   }
 
   async #judgeMentions(mentions: readonly Mention[], own: Own | undefined): Promise<void> {

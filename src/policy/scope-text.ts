@@ -46,7 +46,7 @@ function pathBefore(text: string, end: number): string {
   return [...(rest === "" ? [] : [rest]), ...parts.slice(broken + 1)].join("/");
 }
 
-function referencesIn(name: string, text: string): readonly Mention[] {
+function leadsOf(name: string, text: string): readonly Mention[] {
   const bare = text.replace(ADDRESS, " ");
   const marked = all(MARK, bare).map(({ 0: mark, index = 0 }) => ({ path: pathBefore(bare, index), mark }));
   const bracketed = all(BRACKETED, bare).map(([whole, path = ""]) => ({ path, mark: whole }));
@@ -65,7 +65,7 @@ function referencesIn(name: string, text: string): readonly Mention[] {
 
 /** Where the references and addresses of a text that is only read lead to, each place once. */
 export function leadsIn(text: string): readonly Mention[] {
-  const places = new Map(referencesIn("", text).map((lead) => [`${lead.kind} ${lead.value.toLowerCase()}`, lead]));
+  const places = new Map(leadsOf("", text).map((lead) => [`${lead.kind} ${lead.value.toLowerCase()}`, lead]));
   return [...places.values()];
 }
 
@@ -81,7 +81,7 @@ function mentionsOf(name: string, text: string): readonly Mention[] {
   // A thing of the same project is named by its bare number.
   const risen = all(RISING, text).filter(([, to = ""]) => !/^\s*#\d+\s*$/.test(to));
   return [
-    ...referencesIn(name, text),
+    ...leadsOf(name, text),
     // Without a place a thing is moved nowhere, and copied beside itself.
     ...moved.filter(({ value }) => value !== ""),
     ...risen.map(([line]): Mention => ({ name, text: line.trim(), kind: "above", value: "" })),
@@ -101,6 +101,10 @@ function read<T>(params: Params, of: (name: string, text: string) => readonly T[
 /** Every place that the texts of a write lead to, at any depth. */
 export const mentionsIn = (params: Params): readonly Mention[] =>
   read(params, (name, text) => (TEXT.test(name) ? mentionsOf(name, text) : []));
+
+/** References that a read asks GitLab to resolve. */
+export const referencesIn = (params: Params): readonly Mention[] =>
+  read(params, (name, text) => (name === "references" ? leadsOf(name, text) : []));
 
 /** What GitLab takes for bytes of a file. */
 const BYTES = /^(old|new)$|(^|_)(contents?|file|old_str|new_str|patch|diff)$/;

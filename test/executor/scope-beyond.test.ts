@@ -136,6 +136,18 @@ describe("texts that lead elsewhere", () => {
   });
 });
 
+describe("references that a read resolves", () => {
+  it("stay inside", async () => {
+    await refused(
+      "work_item.reference_find",
+      { project_id: "acme/webshop", references: ["#1", "acme/mobile-app#1"] },
+      /references leads outside/,
+    );
+    await refused("work_item.reference_find", { references: [`${project.sandbox.url}/acme/mobile-app/-/issues/1`], project_id: 101 });
+    await passed("work_item.reference_find", { project_id: "acme/webshop", references: ["#1", "acme/webshop#2"] });
+  });
+});
+
 describe("what an id or a name of something inside would change elsewhere", () => {
   it("is refused", async () => {
     await refused("issue.update", { ...NOTE, epic_id: 5 }, /epic_id could lead to any project/);

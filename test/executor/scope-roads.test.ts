@@ -3,6 +3,7 @@ import type { Outcome } from "../../src/catalog/types.ts";
 import { BridgeError } from "../../src/errors.ts";
 import { createRoad } from "../../src/executor/dispatch.ts";
 import { createGitLabSource } from "../../src/executor/gitlab.ts";
+import { createPlaces } from "../../src/executor/places.ts";
 import { createLog } from "../../src/log.ts";
 import { createDoor } from "../../src/policy/door.ts";
 import { createPolicy } from "../../src/policy/policy.ts";
@@ -107,6 +108,24 @@ describe("redirects", () => {
     const unsure = open({ ...answers, "/projects/acme%2Fold": new Response("", { status: 500 }) }, "--allow-groups=acme");
     expect(await unsure.run("issue.list", { project_id: "acme/old" })).toMatchObject(REFUSED);
     expect(unsure.sent.map(({ line }) => line)).not.toContain("GET /projects/102/issues");
+  });
+});
+
+describe("where a project is", () => {
+  it("is asked for again after a minute: it may have been moved out", async () => {
+    let now = 0;
+    let path = "acme/platform/app";
+    const places = createPlaces(
+      async () => ({ id: 7, path_with_namespace: path }),
+      () => now,
+    );
+    const look = places({ principal: { instance: HOST }, signal: new AbortController().signal, canAsk: false, meta: {} });
+    expect(await look.project("7")).toEqual({ id: 7, path });
+    path = "other/app";
+    now = 59_999;
+    expect(await look.project("7")).toMatchObject({ path: "acme/platform/app" });
+    now = 60_000;
+    expect(await look.project("7")).toMatchObject({ path });
   });
 });
 

@@ -313,7 +313,7 @@ export function createBridge(given: BridgeOptions): Bridge {
   return {
     connect: (own = {}) => connectionFor(shared, own),
     limit(next) {
-      requireSense(registry, next);
+      requireSense(registry, next, true);
       const after = [...served].map((before) => before());
       limits = next;
       for (const tell of after) tell();

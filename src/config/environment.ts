@@ -12,10 +12,37 @@ export interface EnvironmentValue {
   readonly own: boolean;
 }
 
-/** Names of other servers that have no meaning here, and what does it instead. */
-const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
-  GITLAB_SKIP_TLS_VERIFY: "certificates are always checked; use --ca-file (GITLAB_BRIDGE_CA_FILE)",
-  GITLAB_MCP_SKIP_TLS_VERIFY: "certificates are always checked; use --ca-file (GITLAB_BRIDGE_CA_FILE)",
+interface Elsewhere {
+  /** What does it here. */
+  readonly why: string;
+  /** Said only where the switch stands so. */
+  readonly only?: "on" | "off";
+}
+
+const CHECKED: Elsewhere = { why: "certificates are always checked; use --ca-file (GITLAB_BRIDGE_CA_FILE)", only: "on" };
+const leftOut = (toolset: string): Elsewhere => ({ why: `--exclude-tools=toolset:${toolset} withholds these actions`, only: "off" });
+
+/** Names of other servers, and of Node, that have no meaning here, and what does it instead. */
+const WITHOUT_EFFECT: Readonly<Record<string, Elsewhere>> = {
+  GITLAB_SKIP_TLS_VERIFY: CHECKED,
+  GITLAB_MCP_SKIP_TLS_VERIFY: CHECKED,
+  SKIP_TLS_VERIFY: CHECKED,
+  NODE_TLS_REJECT_UNAUTHORIZED: { ...CHECKED, only: "off" },
+  ENABLE_DYNAMIC_API_URL: { why: "instances are a fixed list; use --instances (GITLAB_BRIDGE_INSTANCES)", only: "on" },
+  USE_GITLAB_WIKI: leftOut("wikis"),
+  USE_PIPELINE: leftOut("ci"),
+  USE_VARIABLES: leftOut("ci_variables"),
+  USE_MRS: leftOut("merge_requests"),
+  USE_WORKITEMS: leftOut("work_items"),
+  USE_FILES: leftOut("repository"),
+  USE_LABELS: leftOut("planning"),
+  USE_MILESTONE: leftOut("planning"),
+};
+
+/** Limits of other servers, in words that are not ours: dropped in silence they would open what was meant to be shut. */
+const LIMITS_ELSEWHERE: Readonly<Record<string, string>> = {
+  GITLAB_DENIED_ACTIONS: "--exclude-tools (GITLAB_BRIDGE_EXCLUDE_TOOLS)",
+  GITLAB_ALLOWED_TOOLS: "--allow-tools (GITLAB_BRIDGE_ALLOW_TOOLS)",
 };
 
 const OWN = ROWS.map(([, option]) => option.env);
@@ -57,10 +84,12 @@ function checkNames(env: Environment): string[] {
   for (const name of set) {
     if (name.startsWith("GITLAB_BRIDGE_") && !ALL.has(name))
       throw new SettingsError(`${name} is not a setting; ${meant(name, OWN, "GITLAB_BRIDGE_")}`);
+    const limit = LIMITS_ELSEWHERE[name];
+    if (limit !== undefined) throw new SettingsError(`${name} is a limit that is not understood here; the nearest is ${limit}`);
   }
   return set.flatMap((name) => {
-    const why = WITHOUT_EFFECT[name];
-    if (why !== undefined) return [`${name} has no effect: ${why}`];
+    const elsewhere = WITHOUT_EFFECT[name];
+    if (elsewhere) return toBoolean(env[name] ?? "") === (elsewhere.only !== "on") ? [] : [`${name} has no effect: ${elsewhere.why}`];
     const foreign = name.startsWith("GITLAB_MCP_") && !ALL.has(name);
     return foreign
       ? [`${name} has no effect: it is not a setting; ${meant(name.replace("_MCP_", "_BRIDGE_"), OWN, "GITLAB_BRIDGE_")}`]

@@ -51,6 +51,8 @@ export function toHttpSettings(settings: Settings): { readonly settings: HttpSet
   const auth: AuthMode = settings.auth ?? (hasToken ? "server" : "caller");
   if (auth === "server") {
     if (settings.ab) throw new SettingsError("--ab compares people, and behind the server's GitLab token all are one; set --auth=caller");
+    if (settings.instances.length > 0)
+      throw new SettingsError("--instances lets callers choose a GitLab, and --auth=server has the token of one; set --auth=caller");
     if (!hasToken) throw new SettingsError("--auth=server needs a GitLab token; give one with GITLAB_TOKEN");
     if (settings.httpTokens.length === 0 && !isLoopback(settings.host))
       throw new SettingsError(

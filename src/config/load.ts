@@ -1,5 +1,5 @@
 import { readArguments } from "./arguments.ts";
-import { type Environment, readEnvironment, type Transport } from "./environment.ts";
+import { type Environment, type EnvironmentValue, readEnvironment, type Transport } from "./environment.ts";
 import { choices, ROWS, range, rowOf, SettingsError, shown, valueFault } from "./fault.ts";
 import { OPTIONS, type Option, type OptionName, type Settings } from "./options.ts";
 import { toBoolean, toLines, toList } from "./values.ts";
@@ -65,6 +65,17 @@ function parse(name: OptionName, given: Given): unknown {
   return refuse(given.source, valueFault(option, given.texts.join(","), message));
 }
 
+const LIMITS: ReadonlySet<Option["group"]> = new Set(["What is allowed", "Safety"]);
+
+/** Of two names that people bring along neither is stronger: where they say different things of a limit, one of them would be lost. */
+function keepOneLimit(name: OptionName, [first, ...others]: readonly EnvironmentValue[]): void {
+  const option = rowOf(name);
+  if (!first || first.own || !LIMITS.has(option.group)) return;
+  const meaning = (text: string) => (option.kind === "list" ? toList([text]).join() : String(toBoolean(text) ?? text.trim()).toLowerCase());
+  const other = others.find(({ text }) => meaning(text) !== meaning(first.text));
+  if (other) throw new SettingsError(`${first.env} and ${other.env} say two different things; keep one of them`);
+}
+
 function collect(argv: readonly string[], env: Environment, transport: Transport) {
   const flags = readArguments(argv);
   const { values, warnings } = readEnvironment(env, transport);
@@ -74,6 +85,7 @@ function collect(argv: readonly string[], env: Environment, transport: Transport
     const [first, ...others] = values.get(name) ?? [];
     if (flag) given.set(name, { source: `flag --${flag.flag}`, level: 3, texts: flag.texts });
     else if (first) given.set(name, { source: `env ${first.env}`, level: first.own ? 2 : 1, texts: [first.text] });
+    if (first && !flag) keepOneLimit(name, [first, ...others]);
     const passed = others.filter((other) => other.text !== first?.text).map((other) => other.env);
     if (first && !flag) warnings.push(...passed.map((other) => `${other} is not used: ${first.env} is set`));
   }
@@ -173,6 +185,8 @@ export function loadSettings({
   if (sandbox && parse("sandbox", sandbox)) keepSandboxApart(given, warnings);
   keepOne(CREDENTIALS, given, warnings);
   keepTogether("certFile", "keyFile", given);
+  keepBeside("auditIdentity", "audit", given);
+  keepBeside("gitlabMcpToken", "gitlabMcp", given);
   keepComparison(given);
   const loaded = settle(given, transport);
   return { ...loaded, warnings: [...warnings, ...advice(loaded.settings)] };

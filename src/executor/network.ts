@@ -90,7 +90,8 @@ async function toDispatcher(url: URL, settings: NetworkSettings, context: () => 
   const proxy = proxyFor(url, settings);
   const common = { connections: settings.concurrency, headersTimeout: 0, bodyTimeout: 0 };
   const needsTls = url.protocol === "https:" || proxy?.protocol === "https:";
-  const secure = needsTls ? { secureContext: await context() } : {};
+  // Said here, since Node would take the environment's word (NODE_TLS_REJECT_UNAUTHORIZED) for what is not said.
+  const secure = needsTls ? { secureContext: await context(), rejectUnauthorized: true } : {};
   const connect = { ...secure, timeout: settings.timeout };
   if (!proxy) return new Agent({ ...common, connect });
   if (proxy.protocol.startsWith("socks"))

@@ -111,6 +111,8 @@ const BESIDE: Partial<Record<OptionName, string[]>> = {
   keyFile: ["--client-cert-file=c"],
   abLog: ["--ab=style:bridge=1,dynamic=1"],
   abSalt: ["--ab=style:bridge=1,dynamic=1"],
+  auditIdentity: ["--audit=stderr"],
+  gitlabMcpToken: ["--gitlab-mcp"],
 };
 
 describe("a bad value stops the start", () => {
@@ -278,6 +280,23 @@ describe("names brought along", () => {
     expect(set([], { GITLAB_DENIED_TOOLS_REGEX: "^delete_.{2,3}$" }).denyRegex).toEqual(["^delete_.{2,3}$"]);
     expect(fault([], { GITLAB_DENIED_TOOLS_REGEX: "(?!get)" })).toMatch(/^GITLAB_DENIED_TOOLS_REGEX: .*looks ahead/);
   });
+  it.each(["GITLAB_DENIED_ACTIONS", "GITLAB_ALLOWED_TOOLS"])("nor is %s, which is not understood: it stops the start", (name) => {
+    for (const transport of ["stdio", "http"] as const)
+      expect(fault([], { [name]: "manage_milestone:delete" }, transport)).toMatch(
+        new RegExp(`^${name} is a limit .*--(exclude|allow)-tools`),
+      );
+    expect(load([], { [name]: " " }).warnings).toEqual([]);
+  });
+  it.each([
+    ["SKIP_TLS_VERIFY", "true", "false", /--ca-file/],
+    ["NODE_TLS_REJECT_UNAUTHORIZED", "0", "1", /--ca-file/],
+    ["ENABLE_DYNAMIC_API_URL", "true", "false", /--instances/],
+    ["USE_PIPELINE", "false", "true", /--exclude-tools=toolset:ci /],
+    ["USE_GITLAB_WIKI", "false", "true", /toolset:wikis/],
+  ])("%s=%s is told of, %s is not", (name, told, silent, says) => {
+    expect(load([], { [name]: told }).warnings).toEqual([expect.stringMatching(says)]);
+    expect(load([], { [name]: silent }).warnings).toEqual([]);
+  });
   it("names without effect are told of", () => {
     expect(load([], { GITLAB_SKIP_TLS_VERIFY: "true" }).warnings).toEqual([expect.stringContaining("--ca-file")]);
     expect(load([], { GITLAB_MCP_PREFIXES: "x" }).warnings).toEqual([expect.stringContaining("GITLAB_BRIDGE_PREFIX")]);
@@ -342,6 +361,30 @@ describe("contradictions stop the start", () => {
     expect(loaded.settings).toMatchObject({ token: undefined, tokenCommand: "c" });
     expect(loaded.sources.token).toBe("default");
     expect(loaded.warnings).toEqual(["GITLAB_PERSONAL_ACCESS_TOKEN is not used: GITLAB_TOKEN_COMMAND is set"]);
+  });
+  it.each([
+    [{ GITLAB_READ_ONLY: "false", GITLAB_READ_ONLY_MODE: "true" }, /^GITLAB_READ_ONLY and GITLAB_READ_ONLY_MODE say two different things/],
+    [{ GITLAB_SAFE_MODE: "0", GITLAB_MCP_SAFE_MODE: "yes" }, /^GITLAB_SAFE_MODE and GITLAB_MCP_SAFE_MODE/],
+    [{ EXCLUDE_TOOLS: "a", GITLAB_MCP_EXCLUDE_TOOLS: "b" }, /^EXCLUDE_TOOLS and GITLAB_MCP_EXCLUDE_TOOLS/],
+  ] as [Env, RegExp][])("two names brought along that limit in two ways: %o", (env, says) => {
+    expect(fault([], env)).toMatch(says);
+    expect(fault([], env, "http")).toMatch(says);
+  });
+  it("the same limit twice, or a flag over both, is none", () => {
+    expect(set([], { GITLAB_READ_ONLY: "yes", GITLAB_READ_ONLY_MODE: "TRUE" }).readOnly).toBe(true);
+    expect(set([], { EXCLUDE_TOOLS: "a, b", GITLAB_MCP_EXCLUDE_TOOLS: "a,b" }).excludeTools).toEqual(["a", "b"]);
+    expect(set(["--read-only"], { GITLAB_READ_ONLY: "false", GITLAB_READ_ONLY_MODE: "true" }).readOnly).toBe(true);
+    expect(set([], { GITLAB_BRIDGE_READ_ONLY: "true", GITLAB_READ_ONLY_MODE: "false" }).readOnly).toBe(true);
+  });
+  it("what means nothing alone", () => {
+    expect(fault(["--audit-identity=hash"])).toBe("--audit-identity needs --audit beside it");
+    expect(fault([], { GITLAB_BRIDGE_GITLAB_MCP_TOKEN: "t" })).toBe("GITLAB_BRIDGE_GITLAB_MCP_TOKEN needs --gitlab-mcp beside it");
+  });
+  it("one token for a GitLab that callers choose", () => {
+    const http = (...argv: string[]) => toHttpSettings(load(["--http", "--instances=https://g.example", ...argv], {}, "http").settings);
+    expect(() => http("--token=glpat-0123456789")).toThrow(/--instances .* --auth=server has the token of one/);
+    expect(() => http("--token=glpat-0123456789", "--auth=server")).toThrow(/--instances/);
+    expect(http().settings.instances).toEqual(["https://g.example"]);
   });
   it("half a client certificate", () => {
     expect(fault(["--client-cert-file=c"])).toBe("--client-cert-file needs --client-key-file beside it");

@@ -109,6 +109,18 @@ describe("TLS", () => {
     expect((await failing({ url, caFile: at("ca.pem") })).code).toBe("gitlab_unavailable");
   });
 
+  it("unknown authorities are not taken, whatever the environment says of it", async () => {
+    const url = `https://localhost:${await serve()}`;
+    const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+    try {
+      expect((await failing({ url })).code).toBe("gitlab_unavailable");
+    } finally {
+      if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+      else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+    }
+  });
+
   it("a file that cannot be read is named with its setting", async () => {
     const error = await failing({ url: "https://localhost:1", caFile: at("none.pem") });
     expect(error.detail.setting).toBe("--ca-file");

@@ -26,6 +26,26 @@ describe("settings that contradict each other stop the start", () => {
     [["--toolsets=repository", "--allow-toolsets=ci"], /--toolsets names repository, and --allow-toolsets/],
     [["--default-project=a/b", "--allow-projects=c/d"], /--default-project is a\/b/],
     [["--read-only=no_such_toolset"], /--read-only: there is no no_such_toolset/],
+    [["--tools=create_issue", "--read-only"], /--tools names create_issue, and --read-only rules all of it out/],
+    [["--tools=issue.*_create", "--read-only=work_items"], /--tools names issue\.\*_create, and --read-only/],
+    [["--allow-tools=delete_*", "--read-only"], /--allow-tools names delete_\*, and --read-only/],
+    [["--tools=merge_train.list", "--tier=free"], /--tools names merge_train\.list, and --tier/],
+    [["--allow-toolsets=audit", "--tier=free"], /--allow-toolsets names audit, and --tier/],
+    [["--tools=access_token.create", "--reveal-secrets=never"], /--tools names access_token\.create, and --reveal-secrets/],
+    [["--tools=project.template_list", "--allow-tools=list_issues"], /--tools names project\.template_list, and --allow-tools/],
+    [["--toolsets=registry", "--exclude-tools=toolset:registry"], /--toolsets names registry, and --exclude-tools/],
+    [["--toolsets=users", "--deny-regex=."], /--toolsets names users, and --deny-regex/],
+    [["--tools=topic.create", "--allow-projects=a/b"], /--tools names topic\.create, and --allow-projects/],
+    [["--tools=topic.create", "--allow-groups=a"], /--tools names topic\.create, and --allow-groups/],
+    [["--toolsets=raw"], /--toolsets names raw, which needs --allow-raw beside it/],
+    [["--allow-tools=gitlab.rest,issue.list"], /--allow-tools names gitlab\.rest, which needs --allow-raw beside it/],
+    [["--tools=personal_access_token.self_rotate"], /which needs --allow-own-token beside it/],
+    [["--allow-raw", "--allow-toolsets=ci"], /--allow-raw opens requests written by hand, and --allow-toolsets rules them out/],
+    [["--allow-raw", "--exclude-tools=toolset:raw"], /--allow-raw .* and --exclude-tools rules them out/],
+    [["--allow-raw", "--deny-regex=^gitlab\\."], /--allow-raw .* and --deny-regex rules them out/],
+    [["--deny-regex=."], /--deny-regex together rule out every action/],
+    [["--exclude-tools=*"], /--exclude-tools together rule out every action/],
+    [["--exclude-tools=*.list,*_list,*.get,*_get", "--read-only", "--deny-regex=."], /rule out every action/],
   ] as const)("%o", (flags, says) => expect(() => check(flags)).toThrow(says));
 
   it("a policy file against the flags, and one that names what does not exist", () => {
@@ -35,9 +55,27 @@ describe("settings that contradict each other stop the start", () => {
     );
     expect(() => check([], { allowToolsets: ["work_item"] })).toThrow(/--allow-toolsets: there is no work_item; nearest: work_items/);
     expect(() => check([], { readOnly: ["cy"] })).toThrow(/--read-only: there is no cy/);
+    expect(() => check(["--tools=create_issue"], { readOnly: true })).toThrow(/--tools names create_issue, and --read-only/);
+  });
+
+  it("limits that are read again hold at once where they are only tighter; what names nothing or shuts a list still does not", () => {
+    const again = (flags: readonly string[], wishes: Wishes) => requireSense(registry, narrow(settingsFor(...flags), wishes), true);
+    expect(() => again(["--tools=create_issue"], { readOnly: true })).not.toThrow();
+    expect(() => again(["--tools=access_token.create"], { revealSecrets: "never" })).not.toThrow();
+    expect(() => again([], { denyRegex: ["."] })).not.toThrow();
+    expect(() => again(["--tools=list_issues"], { allowToolsets: ["ci"] })).toThrow(/--tools names list_issues/);
+    expect(() => again([], { readOnly: ["cy"] })).toThrow(/there is no cy/);
   });
 
   it.each([
+    [["--toolsets=admin"]],
+    [["--toolsets=raw", "--allow-raw"]],
+    [["--tools=create_issue,list_issues", "--read-only=ci"]],
+    [["--toolsets=ci", "--read-only=ci"]],
+    [["--allow-raw", "--allow-toolsets=raw,ci"]],
+    [["--allow-raw", "--read-only"]],
+    [["--toolsets=tokens", "--reveal-secrets=never"]],
+    [["--safe-mode", "--tools=create_issue", "--confirm=off"]],
     [["--read-only", "--confirm=off"]],
     [["--read-only", "--safe-mode"]],
     [["--allow-toolsets=ci,repository", "--exclude-tools=delete_*"]],

@@ -297,7 +297,7 @@ async function previewOfGraphql(
     path: new URL(path).pathname,
     query: document,
     variables,
-    ...(await effectOfWrite(call, parts.actions(), context.project)),
+    ...(await effectOfWrite(call, parts.actions(), { project: context.project })),
   };
 }
 
@@ -317,7 +317,7 @@ async function previewOf(call: Call, context: CallContext, parts: Parts): Promis
     ...(Object.keys(wire.query).length > 0 ? { query: hideSecrets(wire.query, action) } : {}),
     ...bodyOf(wire, action),
     ...(project === undefined ? {} : { project }),
-    ...(await effectOfWrite(call, parts.actions(), context.project)),
+    ...(await effectOfWrite(call, parts.actions(), { project: context.project })),
   };
 }
 

@@ -86,8 +86,7 @@ async function seeOne(call: Call, look: Look, params: Plain, signal: AbortSignal
   return [];
 }
 
-async function see(call: Call, look: Look): Promise<Seen> {
-  const signal = AbortSignal.timeout(LOOK_MS);
+async function see(call: Call, look: Look, signal: AbortSignal): Promise<Seen> {
   const asked = look.reads.slice(0, MOST);
   const left = look.reads.length - asked.length;
   const results = await Promise.allSettled(asked.map((params) => seeOne(call, look, params, signal)));
@@ -123,11 +122,15 @@ function toldOf(call: Pick<Call, "action" | "params">, { things, answered }: See
  * What a write would change, found out by reading: the fields of each thing that it updates, or the things that would be gone. The
  * reads go the whole road and can be refused like any other. What cannot be read, or not in time, is said. Secrets are masked on both sides.
  */
-export async function effectOfWrite(call: Call, actions: readonly Action[], project?: string): Promise<Plain> {
+export async function effectOfWrite(
+  call: Call,
+  actions: readonly Action[],
+  { project, patience = LOOK_MS }: { readonly project?: string | undefined; readonly patience?: number } = {},
+): Promise<Plain> {
   const { action } = call;
   const look = lookFor(call, actions, project);
   if (!look) return {};
-  const seen = await see(call, look);
+  const seen = await see(call, look, AbortSignal.timeout(patience));
   const now = seen.things.map((thing) => hideSecrets(thing, action) as Plain);
   const params = hideSecrets(call.params, action) as Plain;
   const shown = isRemoval(action)

@@ -1,4 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { loadActions } from "../../src/catalog/load.ts";
+import { pickRoute } from "../../src/catalog/route.ts";
+import type { Call } from "../../src/catalog/types.ts";
+import { effectOfWrite } from "../../src/executor/preview.ts";
 import { renderOutcome } from "../../src/surface/render.ts";
 import { openRoad, type SandboxRoad } from "../support/sandbox-road.ts";
 
@@ -9,12 +13,18 @@ afterEach(() => road.close());
 
 const ISSUE = { project_id: "acme/webshop", issue_iid: 1 };
 
+/** Previews a call, and sees to it that nothing left but reads. */
+async function shown(name: string, params: Json, project?: string): Promise<Json> {
+  const outcome = await road.run(name, params, undefined, project === undefined ? {} : { project });
+  if (outcome.kind !== "preview") throw new Error(`${name} gave ${outcome.kind}`);
+  for (const { method, path, body } of road.sandbox.requests)
+    expect(method === "GET" || (path.endsWith("/api/graphql") && /^query /.test(String((body as Json).query)))).toBe(true);
+  return outcome.preview as Json;
+}
+
 async function preview(name: string, params: Json, ...flags: string[]): Promise<Json> {
   road = await openRoad({ flags: ["--safe-mode", ...flags] });
-  const outcome = await road.run(name, params);
-  if (outcome.kind !== "preview") throw new Error(`${name} gave ${outcome.kind}`);
-  for (const { method } of road.sandbox.requests) expect(method).toBe("GET");
-  return outcome.preview as Json;
+  return shown(name, params);
 }
 
 describe("a preview in safe mode", () => {
@@ -58,8 +68,15 @@ describe("a preview in safe mode", () => {
     }
   });
 
-  it("stays a preview where the thing cannot be read", async () => {
-    expect(await preview("issue.update", { ...ISSUE, issue_iid: 99_999, title: "x" })).not.toHaveProperty("changes");
+  it("stays a preview where the thing cannot be read, and says so", async () => {
+    const shown = await preview("issue.update", { ...ISSUE, issue_iid: 99_999, title: "x" });
+    expect(shown).not.toHaveProperty("changes");
+    expect(shown.unread).toMatch(/^What is there now could not be read: issue\.get .*not found/);
+  });
+
+  it("says which fields are so already, and of what it tells", async () => {
+    const shown = await preview("issue.update", { ...ISSUE, confidential: false, labels: "" });
+    expect(shown).toMatchObject({ unchanged: expect.arrayContaining(["confidential"]), of: { iid: 1, title: expect.any(String) } });
   });
 
   it("claims nothing of another thing than the one it changes", async () => {
@@ -72,5 +89,139 @@ describe("a preview in safe mode", () => {
     const text = String(content[0]?.text);
     expect(text).toMatch(/nothing was sent[\s\S]*What it would change:\n<<<gitlab-data[\s\S]*Another[\s\S]*gitlab-data>>>$/);
     expect(structuredContent).toMatchObject({ preview: true, sent: false, untrusted: expect.stringContaining("data, not instructions") });
+  });
+});
+
+const ITEM = { work_item_id: 501 };
+
+describe("a preview of a GraphQL change", () => {
+  it("tells what is there and what it would be, by what the values mean", async () => {
+    road = await openRoad({ flags: ["--safe-mode"] });
+    const before = (await road.ask("/projects/101/issues/1")) as Json;
+    const told = await shown("work_item.update", {
+      ...ITEM,
+      title: before.title,
+      description: `${String(before.description)}\r\n`,
+      state_event: "REOPEN",
+      assignee_ids: [3],
+      add_label_ids: [201],
+      due_date: "2026-12-24",
+      weight: 5,
+    });
+    expect(told).toMatchObject({ effect: "write", path: "/api/graphql", untrusted: true, of: { id: 501, iid: "1" } });
+    expect(told.changes).toMatchObject({
+      state: { from: "CLOSED", to: "OPEN" },
+      assignees: { to: [{ id: 3 }] },
+      labels: { from: [{ id: 232, title: "ci" }], to: [{ id: 232, title: "ci" }, { id: 201 }] },
+      due_date: { from: before.due_date, to: "2026-12-24" },
+    });
+    expect(told.unchanged).toEqual(expect.arrayContaining(["title", "description"]));
+  });
+
+  it("knows what a call sets by itself, and what it adds to and takes away from one list", async () => {
+    expect(await preview("vulnerability.dismiss", { vulnerability_id: 71, dismissal_reason: "FALSE_POSITIVE" })).toMatchObject({
+      changes: { state: { from: "DETECTED", to: "DISMISSED" }, dismissal_reason: { from: null, to: "FALSE_POSITIVE" } },
+    });
+    const both = await shown("work_item.update", { ...ITEM, add_label_ids: [201], remove_label_ids: [232] });
+    expect(both.changes).toEqual({ labels: { from: [{ id: 232, title: "ci" }], to: [{ id: 201 }] } });
+    const more = await shown("alert.assignees_set", {
+      project_id: "acme/webshop",
+      alert_iid: "1",
+      assignee_usernames: ["maria"],
+      mode: "REMOVE",
+    });
+    expect(more.unchanged).toEqual(["assignees"]);
+  });
+
+  it("tells each thing by itself where it changes several", async () => {
+    const { changes_each: each } = await preview("vulnerability.severity_set", {
+      vulnerability_ids: [71, 72],
+      severity: "CRITICAL",
+      comment: "As agreed",
+    });
+    expect(each).toMatchObject([
+      { of: { id: 71 }, unchanged: ["severity"] },
+      { of: { id: 72 }, changes: { severity: { from: "HIGH", to: "CRITICAL" } } },
+    ]);
+  });
+
+  it("names what would be gone, also by an id alone", async () => {
+    expect(await preview("work_item.delete", ITEM)).toMatchObject({ would_remove: { id: 501, title: "Set up the pipeline" } });
+    expect(await shown("todo.delete", { todo_ids: [702] })).toMatchObject({ would_remove: { id: 702, body: expect.any(String) } });
+  });
+
+  it("finds by an id alone what stands in the current project or a group above it, and claims nothing without", async () => {
+    const change = { framework_id: 1, name: "SOC 3" };
+    const without = await preview("compliance_framework.update", change);
+    expect([without.changes, without.unread]).toEqual([undefined, undefined]);
+    expect(await shown("compliance_framework.update", change, "acme/platform/deploy")).toMatchObject({
+      changes: { name: { from: "SOC 2", to: "SOC 3" } },
+    });
+    expect(await shown("branch_rule.delete", { branch_rule_id: 1 }, "acme/webshop")).toMatchObject({ would_remove: { name: "main" } });
+    expect(await shown("branch_rule.delete", { branch_rule_id: 1 }, "acme/platform/deploy")).toMatchObject({
+      unread: "What is there now could not be read: branch_rule.list does not show it.",
+    });
+  });
+
+  it("reads only what may be read, and says what it could not", async () => {
+    const told = await preview("work_item.update", { ...ITEM, title: "Another" }, "--exclude-tools=work_item.get");
+    expect(told).not.toHaveProperty("changes");
+    expect(told.unread).toMatch(/^What is there now could not be read: work_item\.get exists, but/);
+    expect(road.sandbox.requests).toEqual([]);
+  });
+
+  it("stays a preview where GitLab fails", async () => {
+    road = await openRoad({ flags: ["--safe-mode", "--retries=0"] });
+    road.sandbox.fail({ kind: "500", match: { path: /graphql/ } });
+    const outcome = await road.run("work_item.update", { ...ITEM, title: "Another" });
+    expect(outcome).toMatchObject({
+      kind: "preview",
+      preview: { variables: { input: { title: "Another" } }, unread: expect.stringMatching(/could not be read/) },
+    });
+    expect(road.sandbox.requests.map(({ path }) => path)).toEqual(["/api/graphql"]);
+  });
+
+  it("frames every word of others", async () => {
+    const told = await preview("work_item.note_delete", { note_id: 3001 });
+    const text = String(renderOutcome({ kind: "preview", preview: told }).content[0]?.text);
+    const [outside = "", inside = ""] = text.split("<<<gitlab-data");
+    expect(inside).toContain("Easy: !33.");
+    expect(outside).not.toContain("Easy");
+  });
+});
+
+describe("a look before a write", () => {
+  const action = loadActions().find(({ id }) => id === "issue.update");
+  const call = (run: Call["run"]): Call => {
+    if (!action) throw new Error("no issue.update");
+    const params = { project_id: "101", issue_iid: "1", title: "Another" };
+    return { action, params, route: pickRoute(action, params), wanted: {}, run };
+  };
+  const effect = (run: Call["run"], patience?: number) =>
+    effectOfWrite(call(run), loadActions(), patience === undefined ? {} : { patience });
+
+  it("waits no longer than it may, and ends the read", async () => {
+    let signal: AbortSignal | undefined;
+    const told = await effect((_id, _params, given) => {
+      signal = given;
+      return new Promise(() => undefined);
+    }, 20);
+    expect(told).toEqual({ unread: "What is there now could not be read: it took too long." });
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it("does not fail with the read, whatever was thrown", async () => {
+    expect(await effect(() => Promise.reject(new TypeError("a bug")))).toEqual({
+      unread: "What is there now could not be read: the read failed.",
+    });
+  });
+
+  it("shows of long texts where they differ", async () => {
+    const text = "word ".repeat(200);
+    const read: Call["run"] = async () => ({ kind: "value", value: { iid: 1, title: `${text}old end` } });
+    const long = call(read);
+    const { changes } = (await effectOfWrite({ ...long, params: { ...long.params, title: `${text}new end` } }, loadActions())) as Json;
+    const { from, to } = (changes as Record<string, { from: string; to: string }>).title ?? { from: "", to: "" };
+    expect([from, to]).toEqual([expect.stringMatching(/^….*old end \(1007/), expect.stringMatching(/^….*new end \(1007/)]);
   });
 });

@@ -57,10 +57,12 @@ export async function clean(value: unknown, judge: Judge): Promise<Cleaned> {
 type Plain = Readonly<Record<string, unknown>>;
 
 const MERGED = ["merged_yaml", "jobs"];
+/** They quote what they are about. */
+const FAULTS = ["errors", "warnings"];
 
 /**
  * What a check of a CI configuration tells of files that it includes from other projects: with any of them, or where that is not told,
- * the merged text is left out.
+ * the merged text is left out, and what is said to be wrong with it.
  */
 export async function cleanLint(value: unknown, judge: Judge): Promise<Cleaned> {
   if (!isPlain(value)) return { value, cut: false };
@@ -73,9 +75,10 @@ export async function cleanLint(value: unknown, judge: Judge): Promise<Cleaned> 
   };
   const ours = includes ? await Promise.all(includes.map(isOurs)) : [];
   if (includes && ours.every(Boolean)) return { value, cut: false };
-  const kept = Object.entries(value).filter(([key]) => !MERGED.includes(key));
+  const hidden = includes ? [...MERGED, ...FAULTS] : MERGED;
+  const kept = Object.entries(value).filter(([key]) => !hidden.includes(key));
   const shown = includes ? { includes: includes.filter((_one, at) => ours[at]) } : {};
-  return { value: { ...Object.fromEntries(kept), ...shown }, cut: MERGED.some((key) => key in value) };
+  return { value: { ...Object.fromEntries(kept), ...shown }, cut: hidden.some((key) => key in value) };
 }
 
 const CUT = "parts that belong to other projects or groups than this server allows are left out";

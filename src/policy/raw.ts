@@ -197,13 +197,21 @@ const PAGING: ReadonlySet<string> = new Set([
 const hasField = ({ params }: Action, name: string): boolean =>
   Object.entries(params).some(([own, { wire = own }]) => wire.split(".")[0] === name || own === name);
 
+/** What stands in query and body counts twice: nobody need know which of them GitLab heeds. */
+const both = (query: Params, body: Params): Params => ({
+  ...query,
+  ...Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, name in query && query[name] !== value ? [query[name], value].flat() : value]),
+  ),
+});
+
 function judgeRest(params: Params): RawCall {
   const method = String(params.method).toUpperCase();
   const path = checkPath(params.path);
   refuseCredentials(params);
   const like = routesLike(method, path);
   const rows = [...new Set(like.map(({ action }) => action))];
-  const fields = { ...unfolded(asObject(params.query)), ...unfolded(asObject(params.body)) };
+  const fields = both(unfolded(asObject(params.query)), unfolded(asObject(params.body)));
   const calls = like.map(({ action, route, values }) => ({
     action,
     route,

@@ -172,7 +172,10 @@ describe("texts that GitLab renders", () => {
   it("a merged CI configuration shows files of other projects", async () => {
     const judge = { holds: async (_kind: string, value: string) => value === "acme/webshop" } as unknown as Judge;
     const lint = (includes: unknown) =>
-      cleanLint({ valid: true, merged_yaml: "secret: 1", jobs: [], ...(includes ? { includes } : {}) }, judge);
+      cleanLint(
+        { valid: true, merged_yaml: "secret: 1", jobs: [], errors: ["jobs:secret config"], ...(includes ? { includes } : {}) },
+        judge,
+      );
     const local = { type: "local", location: "a.yml", extra: {}, context_project: "acme/webshop" };
     const own = { type: "file", location: "a.yml", extra: { project: "acme/webshop" }, context_project: "acme/webshop" };
     expect(await lint([local, own])).toMatchObject({ cut: false, value: { merged_yaml: "secret: 1" } });
@@ -184,7 +187,7 @@ describe("texts that GitLab renders", () => {
     ])
       expect(await lint([local, alien])).toEqual({ cut: true, value: { valid: true, includes: [local] } });
     // A GitLab that does not tell what was included.
-    expect(await lint(undefined)).toEqual({ cut: true, value: { valid: true } });
+    expect(await lint(undefined)).toEqual({ cut: true, value: { valid: true, errors: ["jobs:secret config"] } });
   });
 });
 
@@ -223,6 +226,9 @@ describe("requests written by hand", () => {
     ["PUT", "/projects/101/approval_rules/1", { query: { "group_ids[]": 11 } }],
     ["POST", "/projects/101/protected_branches", { query: { name: "x", "allowed_to_push[][group_id]": 11 } }],
     ["POST", "/projects/101/issues/12/move", { query: { "to_project_id[]": 102 } }],
+    ["POST", "/projects/101/issues/12/move", { query: { to_project_id: 102 }, body: { to_project_id: 101 } }],
+    ["POST", "/projects/101/issues/12/move", { query: { to_project_id: 101 }, body: { to_project_id: 102 } }],
+    ["POST", "/projects/101/issues/12/notes", { query: { body: "acme/mobile-app#1" }, body: { body: "fine" } }],
     ["POST", "/markdown", { body: { text: "acme/mobile-app#1+" } }],
   ])("%s %s is refused", async (method, path, more) => refused("gitlab.rest", { method, path, ...more }));
 

@@ -100,9 +100,12 @@ describe("a REST request that the caller wrote", () => {
     expect(effectOf("POST", commits, { query: { "actions[][action]": "update", force: "0" } })).toBe("write");
     expect(effectOf("PUT", "/projects/1", { query: { "container_expiration_policy_attributes[enabled]": "true" } })).toBe("destructive");
     expect(effectOf("PATCH", "/projects/1/protected_branches/main", { query: { "allowed_to_push[][_destroy]": "1" } })).toBe("destructive");
+    // What stands in query and body counts twice.
     expect(judged("POST", commits, { query: { "group_ids[]": 5 }, body: { group_ids: [6] } }).calls[0]?.params).toMatchObject({
-      group_ids: [6],
+      group_ids: [5, 6],
     });
+    expect(effectOf("POST", commits, { query: { force: true }, body: { force: false } })).toBe("destructive");
+    expect(effectOf("POST", commits, { query: { force: false }, body: { force: true } })).toBe("destructive");
     expect(judged("POST", commits, { query: { "group_ids[]": 5, group_ids: 7 } }).calls[0]?.params).toMatchObject({ group_ids: [5, 7] });
   });
 

@@ -2,7 +2,8 @@ import { beforeOf } from "../catalog/load.ts";
 import type { Action, Call, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
 import { type Changes, changesOf } from "./preview-changes.ts";
-import { isRemoval, type Look, lookFor } from "./preview-look.ts";
+import { isRemoval, lookFor } from "./preview-look.ts";
+import type { Look } from "./preview-path.ts";
 import { partAt, short } from "./preview-values.ts";
 import { hideSecrets } from "./secrets.ts";
 import { isPlain } from "./slim.ts";
@@ -14,17 +15,24 @@ const LOOK_MS = 5_000;
 /** Of many things that one call changes, how many are read. */
 const MOST = 10;
 
-const NAMES = ["id", "iid", "name", "title", "key", "tag_name", "username", "slug", "domain", "email", "file_path", "state", "web_url"];
+const NAMES = ["id", "iid", "name", "title", "key", "tag_name", "username", "slug", "domain", "file_path", "state", "web_url"];
 /** What a thing is known by that has no name. */
-const TEXTS = ["body", "note", "description", "summary", "link_type"];
+const TEXTS = ["body", "note", "description", "summary", "link_type", "email", "invite_email"];
 
-/** What says which thing it is. */
+const pick = (now: Plain, names: readonly string[]): Plain =>
+  Object.fromEntries(
+    names.flatMap((name) => (now[name] === undefined || now[name] === null || now[name] === "" ? [] : [[name, short(now[name])]])),
+  );
+
+const isNamed = (thing: Plain) => Object.keys(thing).some((name) => name !== "id" && name !== "state");
+
+/** What says which thing it is; of a link or a membership, what it leads to. */
 function briefOf(now: Plain): Plain {
-  const pick = (names: readonly string[]) =>
-    names.flatMap((name) => (now[name] === undefined || now[name] === null || now[name] === "" ? [] : [[name, short(now[name])]]));
-  const named = Object.fromEntries(pick(NAMES));
-  const isNamed = Object.keys(named).some((name) => name !== "id" && name !== "state");
-  return isNamed ? named : { ...named, ...Object.fromEntries(pick(TEXTS).slice(0, 1)) };
+  const named = pick(now, NAMES);
+  if (isNamed(named)) return named;
+  const [text] = Object.entries(pick(now, TEXTS));
+  const inner = Object.entries(now).find(([, part]) => isPlain(part) && isNamed(pick(part, NAMES)));
+  return { ...named, ...Object.fromEntries([...(text ? [text] : []), ...(inner ? [[inner[0], pick(inner[1] as Plain, NAMES)]] : [])]) };
 }
 
 /** What of an answer the things may stand in; undefined where it is not what was looked for. */

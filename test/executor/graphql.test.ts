@@ -133,6 +133,18 @@ describe("answers look as those of REST", () => {
     });
   });
 
+  it("one by its id: by the twin of the document, whatever place is given beside it", async () => {
+    graphql({ data: { workItem: { id: "gid://gitlab/WorkItem/507", title: "Epic" } } });
+    expect(valueIn(await run("work_item.get", { work_item_id: 507, project_id: "acme/webshop" }))).toMatchObject({ id: 507 });
+    const { query, variables } = JSON.parse(sent.at(-1)?.body ?? "");
+    expect(query).toMatch(/^query getWorkItemById/);
+    expect(variables).toEqual({ id: "gid://gitlab/WorkItem/507" });
+    for (const params of [{}, { project_id: "acme/webshop" }, { work_item_iid: "7" }]) {
+      const { code, message } = await failureOf(run("work_item.get", params));
+      expect([code, message]).toEqual(["invalid_params", expect.stringMatching(/needs \w+ or work_item_id$/)]);
+    }
+  });
+
   it("one that is not there is not found", async () => {
     graphql({ data: { namespace: { workItem: null } } });
     expect((await failureOf(run("work_item.get", { project_id: "acme/webshop", work_item_iid: "999" }))).code).toBe("not_found");

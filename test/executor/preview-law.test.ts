@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadActions, readData } from "../../src/catalog/load.ts";
 import { routesOf } from "../../src/catalog/route.ts";
 import type { Action, Before, Route } from "../../src/catalog/types.ts";
-import { isCreation, type Look, lookFor } from "../../src/executor/preview-look.ts";
+import { isCreation, lookFor } from "../../src/executor/preview-look.ts";
+import type { Look } from "../../src/executor/preview-path.ts";
 import { isRaw } from "../../src/policy/call-effects.ts";
 import type { World } from "../../src/sandbox/types.ts";
 import { openRoad, PROJECT, type SandboxRoad } from "../support/sandbox-road.ts";
@@ -137,7 +138,7 @@ const NAMED_ONLY: Readonly<Record<string, string>> = {
     pipeline_schedule.play project.export project.fork project.import_git project.share remote_mirror.sync runner.enable system_hook.test
     terraform_state.set terraform_state.lock virtual_registry.container_upstream_test virtual_registry.maven_upstream_test webhook.test`,
   "no answer of GitLab shows what it changes": `access_request.approve deployment.approve epic.child_move epic.issue_move issue.reorder
-    namespace.update pipeline_schedule.take_ownership project.star project.unstar todo.snooze todo.unsnooze user.follow user.unfollow
+    namespace.update pipeline_schedule.take_ownership security_scan_profile.detach project.star project.unstar todo.snooze todo.unsnooze user.follow user.unfollow
     user.gpg_key_revoke user.reject user.support_pin_revoke`,
   "GitLab does not give the value back": `system_hook.custom_header_set system_hook.url_variable_set webhook.custom_header_set
     webhook.url_variable_set`,

@@ -1,6 +1,6 @@
 import { pickRoute, placeholders, routesOf } from "../../src/catalog/route.ts";
 import type { Action, Route } from "../../src/catalog/types.ts";
-import type { Look } from "../../src/executor/preview-look.ts";
+import type { Look } from "../../src/executor/preview-path.ts";
 import { entityFields } from "../../src/sandbox/entity-fields.ts";
 import type { World } from "../../src/sandbox/types.ts";
 import { argumentsFor, type Mode } from "../catalog-routes/arguments.ts";

@@ -147,6 +147,10 @@ describe("a preview of a GraphQL change", () => {
 
   it("names what would be gone, also by an id alone", async () => {
     expect(await preview("work_item.delete", ITEM)).toMatchObject({ would_remove: { id: 501, title: "Set up the pipeline" } });
+    await road.ask("/projects/101/issues/1/links", "POST", { target_project_id: 101, target_issue_iid: 3 });
+    const unlinked = await road.run("work_item.link_remove", { ...ITEM, target_ids: [503] });
+    expect(unlinked).toMatchObject({ preview: { would_remove: { link_type: "relates_to", work_item: { id: 503 } } } });
+    road.sandbox.reset();
     expect(await shown("todo.delete", { todo_ids: [702] })).toMatchObject({ would_remove: { id: 702, body: expect.any(String) } });
   });
 

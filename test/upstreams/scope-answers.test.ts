@@ -207,7 +207,7 @@ describe("what another server says beside its answer", () => {
     // Even to someone who guesses the address of a link that was left out.
     for (const uri of others)
       expect(JSON.stringify(await client.client.readResource({ uri }).catch((error: unknown) => String(error)))).not.toContain(MARK);
-    expect(await client.client.readResource({ uri: inside })).toMatchObject({ contents: [{ text: OURS }] });
+    expect(await client.client.readResource({ uri: inside })).toMatchObject({ contents: [{ text: expect.stringContaining(OURS) }] });
     await server.answer({ resources: { [inside]: JSON.stringify({ items: [{ project_id: 102, title: MARK }] }) } });
     expect(JSON.stringify(await client.client.readResource({ uri: inside }))).not.toContain(MARK);
   });

@@ -1,5 +1,5 @@
 import type { Action, Before, Call } from "../catalog/types.ts";
-import { briefOf, isSame, listOf, partAt, sideBySide, toThings, withoutThese, withThese } from "./preview-values.ts";
+import { briefOf, fieldOf, isSame, listOf, partAt, sideBySide, toThings, withoutThese, withThese } from "./preview-values.ts";
 import { isPlain } from "./slim.ts";
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ const holderOf = (name: string, now: Plain): string | undefined => [`${name}s`, 
 
 /** A list that changes by what is added or taken away; things are given by id or by name. */
 function listChange(field: string, from: unknown, asked: unknown, way: "add" | "remove" | "replace"): Change {
-  const [now, given] = [Array.isArray(from) ? from : [], listOf(asked)];
+  const [now, given] = [Array.isArray(from) ? from : [], listOf(asked ?? [])];
   const named = (now.length > 0 ? toThings(given, now) : given) as readonly unknown[];
   const to = way === "replace" ? named : way === "add" ? withThese(now, named) : withoutThese(now, given);
   return { field, from: now, to };
@@ -41,11 +41,15 @@ function listChange(field: string, from: unknown, asked: unknown, way: "add" | "
 /** Words for how a list is meant, in the calls that have them. */
 const MODES: Readonly<Record<string, "add" | "remove" | "replace">> = { APPEND: "add", ADD: "add", REMOVE: "remove", REPLACE: "replace" };
 
-function thingsChange(name: string, asked: unknown, now: Plain, params: Plain): Change | undefined {
+/** None is written as 0, too, where an id is asked for. */
+const isNone = (id: unknown) => String(id) === "0";
+const withoutNone = (ids: unknown): unknown => (Array.isArray(ids) ? ids.filter((id) => !isNone(id)) : isNone(ids) ? null : ids);
+
+function thingsChange(name: string, given: unknown, now: Plain, params: Plain): Change | undefined {
   const [, bare = ""] = /^(.+)_(?:ids?|iids?|usernames?|names?|titles?)$/.exec(name) ?? [];
   const field = bare === "" ? undefined : holderOf(bare, now);
   if (field === undefined) return undefined;
-  const from = now[field];
+  const [from, asked] = [now[field], withoutNone(given)];
   if (Array.isArray(from) || Array.isArray(asked)) return listChange(field, from, asked, MODES[String(params.mode)] ?? "replace");
   return { field, from, to: toThings(asked, from) };
 }
@@ -57,7 +61,7 @@ function ownChange(field: string, from: unknown, to: unknown): Change {
 
 /** What one parameter changes of the thing as it is now; undefined where the thing does not show it. */
 function changeOf(name: string, to: unknown, now: Plain, params: Plain): Change | undefined {
-  if (name === "state_event") return { field: "state", from: now.state, to: STATES[String(to)] ?? to };
+  if (name === "state_event" && Object.hasOwn(now, "state")) return { field: "state", from: now.state, to: STATES[String(to)] ?? to };
   if (Object.hasOwn(now, name)) return ownChange(name, now[name], to);
   const [, way, list = ""] = /^(add|remove)_(.+?)s?(?:_ids?)?$/.exec(name) ?? [];
   const grown = way === undefined ? undefined : holderOf(list, now);
@@ -98,10 +102,13 @@ export const paramsIn = (sets: Plain = {}): readonly string[] =>
 /** Of things, what says which they are; of settings, those that are asked to change. */
 function shown({ field, from, to }: Change): Change {
   if (isPlain(from) && isPlain(to) && to.id === undefined) {
-    const parts = Object.keys(to).filter((name) => !isSame(from[name], to[name]));
-    const of = (whole: Plain) => Object.fromEntries(parts.map((name) => [name, whole[name] ?? null]));
+    const parts = Object.keys(to).filter((name) => !isSame(fieldOf(from, name), to[name]));
+    const of = (whole: Plain) => Object.fromEntries(parts.map((name) => [name, fieldOf(whole, name) ?? null]));
     return { field, from: of(from), to: of(to) };
   }
+  // Of things that are written out, every part may be another.
+  const isWhole = (one: unknown) => isPlain(one) && Object.keys(one).length > 1 && !(Array.isArray(from) && from.includes(one));
+  if (Array.isArray(to) && to.some(isWhole)) return { field, from, to };
   const brief = (value: unknown) => (Array.isArray(value) ? value.map(briefOf) : briefOf(value));
   return { field, from: brief(from), to: brief(to) };
 }

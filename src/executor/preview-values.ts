@@ -44,12 +44,6 @@ export function sideBySide(from: unknown, to: unknown): { readonly from: unknown
 
 const NAMES = ["username", "name", "title", "key", "full_path", "path", "value"];
 
-/** What a thing is called by someone who writes it as a number, or as a word. */
-function calledAs(thing: Plain, by: unknown): unknown {
-  if (typeof by === "number" || /^\d+$/.test(String(by))) return thing.id ?? thing.iid;
-  return NAMES.map((name) => thing[name]).find((value) => value !== undefined && value !== null);
-}
-
 const tail = (value: unknown): unknown => (typeof value === "string" ? value.replace(/^gid:\/\/gitlab\/.*\//, "") : value);
 
 const isNothing = (value: unknown): boolean =>
@@ -64,11 +58,25 @@ function sameScalar(one: unknown, other: unknown): boolean {
   return a === b || (DAY.test(a) && DAY.test(b) && Date.parse(a) === Date.parse(b));
 }
 
+const isNumber = (value: unknown) => /^\d+$/.test(String(value));
+
+/** Whether a thing is meant by this number or word. */
+const isCalled = (thing: Plain, by: unknown): boolean =>
+  isNumber(by)
+    ? sameScalar(thing.id ?? thing.iid, by)
+    : NAMES.some((name) => thing[name] !== undefined && thing[name] !== null && sameScalar(thing[name], by));
+
+/** Behind a mask may stand anything. */
+const isMasked = (value: unknown) => typeof value === "string" && value.includes(MASK);
+
 const snake = (name: string) => name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+
+/** A field by its name, which GraphQL's inputs spell otherwise than answers. */
+export const fieldOf = (thing: Plain, name: string): unknown => thing[name] ?? thing[snake(name)];
 
 /** Every part that is asked for stands there already; lists hold the same things in any order. */
 export function isSame(now: unknown, asked: unknown): boolean {
-  if (now === MASK || asked === MASK) return false;
+  if (isMasked(now) || isMasked(asked)) return false;
   if (isNothing(now) || isNothing(asked)) return isNothing(now) && isNothing(asked);
   if (Array.isArray(asked)) {
     if (!Array.isArray(now) || now.length !== asked.length) return false;
@@ -79,8 +87,8 @@ export function isSame(now: unknown, asked: unknown): boolean {
       return at >= 0;
     });
   }
-  if (isPlain(asked)) return isPlain(now) && Object.entries(asked).every(([name, value]) => isSame(now[name] ?? now[snake(name)], value));
-  if (isPlain(now)) return sameScalar(calledAs(now, tail(asked)), tail(asked));
+  if (isPlain(asked)) return isPlain(now) && Object.entries(asked).every(([name, value]) => isSame(fieldOf(now, name), value));
+  if (isPlain(now)) return isCalled(now, tail(asked));
   return !Array.isArray(now) && sameScalar(now, asked);
 }
 
@@ -92,15 +100,11 @@ export function briefOf(thing: unknown): unknown {
   return thing.id === undefined || name === undefined ? thing : { id: thing.id, [name]: thing[name] };
 }
 
-/** None is written as 0, too, where an id is asked for. */
-const someOf = (ids: readonly unknown[]): readonly unknown[] => ids.filter((id) => String(id) !== "0");
-
 /** Ids or names that were given for things: with both where the thing is known from what stands there now. */
 export function toThings(asked: unknown, now: unknown): unknown {
   const known = (Array.isArray(now) ? now : [now]).filter(isPlain);
-  const one = (id: unknown) => known.find((thing) => isSame(thing, id)) ?? (known.length > 0 && !isPlain(id) ? { id: tail(id) } : id);
-  if (Array.isArray(asked)) return someOf(asked).map(one);
-  return isNothing(asked) || String(asked) === "0" ? null : one(asked);
+  const one = (by: unknown) => known.find((thing) => isSame(thing, by)) ?? (known.length > 0 && isNumber(tail(by)) ? { id: tail(by) } : by);
+  return Array.isArray(asked) ? asked.map(one) : isNothing(asked) ? null : one(asked);
 }
 
 /** A list with these in it: what has the id of one that is there takes its place, or goes where that is asked. */

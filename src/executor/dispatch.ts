@@ -210,13 +210,21 @@ async function go(parts: RoadParts, going: Going, run: AuditedRun): Promise<Outc
   }
   stopIfCancelled(context.signal);
   countWrite(parts, run, request);
-  const outcome = await shownOf(await source.run(call, guarded(going)), scope);
+  const outcome = await shownOf(await ofForeign(going, source.run(call, guarded(going))), scope);
   return request.part ? outcome : withOrigin(outcome, call);
 }
 
 /** Of what another server answers only what belongs inside is shown. */
 const shownOf = async (outcome: Outcome, scope: RunScope | undefined): Promise<Outcome> =>
   outcome.kind === "relayed" && scope ? { ...outcome, result: await scope.relayed(outcome.result) } : outcome;
+
+/** The words of another server's failure are limited like an answer. */
+async function ofForeign<T>({ action, scope }: Pick<Going, "action" | "scope">, work: Promise<T>): Promise<T> {
+  if (!scope || action.source === GITLAB) return await work;
+  return await work.catch(async (error: unknown) => {
+    throw await scope.failed(error);
+  });
+}
 
 /** What another server says and asks while it runs is limited like what it answers. */
 function guarded({ action, context, scope }: Going): CallContext {
@@ -264,8 +272,9 @@ async function follow(parts: RoadParts, name: string, context: CallContext, read
   return await written(parts, { action, context: { ...context }, effect: "read", params: {}, part: false }, async () => {
     const verdict = parts.policy.verdict(action, parts.facts(context));
     if (!verdict.permitted) throw parts.policy.refusal(action, verdict.reason);
-    const contents = await read();
-    const result = (await scopeOf(parts, action, context)?.contents(contents)) ?? contents;
+    const scope = scopeOf(parts, action, context);
+    const contents = await ofForeign({ action, ...(scope ? { scope } : {}) }, read());
+    const result = (await scope?.contents(contents)) ?? contents;
     return { result, outcome: { kind: "value", value: {} } };
   });
 }

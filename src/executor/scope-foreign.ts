@@ -1,3 +1,4 @@
+import { BridgeError } from "../errors.ts";
 import type { ForeignPlace } from "../policy/foreign.ts";
 import { leadsIn } from "../policy/scope-text.ts";
 import { tellsOf } from "./foreign-place.ts";
@@ -66,11 +67,26 @@ async function standingOfThing(thing: unknown, parts: ForeignParts): Promise<Sta
   return (["outside", "inside", "above"] as const).find((one) => all.includes(one)) ?? "silent";
 }
 
+/** `project: group/app`, `"project_id": 7`, `Group = acme`, wherever they stand in a text. */
+const NAMED =
+  /\b(project|repository|repo|group|namespace)(?:[ _-]?(?:id|(?:full[ _-]?)?path))?["'*`]*[ \t]*[:=][ \t]*["'*`]*([\w.-]+(?:(?:\/|%2F)[\w.-]+)+|\d+)/gi;
+
+function placesNamedIn(text: string): readonly ForeignPlace[] {
+  const named = [...text.matchAll(NAMED)].map(([, word = "", value = ""]): ForeignPlace => {
+    const kind = /^group|^namespace/i.test(word) ? "group" : "project";
+    return { name: word, kind: kind === "group" && !/^\d+$/.test(value) ? "either" : kind, value };
+  });
+  return [...new Map(named.map((place) => [`${place.kind} ${place.value.toLowerCase()}`, place])).values()];
+}
+
+/** Whether a text names a place outside: by reference, by address, or as a field would. */
 async function leadsOut(text: string, parts: ForeignParts): Promise<boolean> {
   const leads = leadsIn(text);
-  if (leads.length > MOST_LEADS) return true;
-  const inside = await Promise.all(leads.map((lead) => holdsMention(parts.judge, lead, parts.own)));
-  return inside.includes(false);
+  const named = placesNamedIn(text);
+  if (leads.length + named.length > MOST_LEADS) return true;
+  const held = await Promise.all(leads.map((lead) => holdsMention(parts.judge, lead, parts.own)));
+  const standings = await Promise.all(named.map((place) => standingOf(place, parts)));
+  return held.includes(false) || standings.includes("outside");
 }
 
 function parsed(text: string): unknown {
@@ -148,7 +164,7 @@ async function cleanBlock(block: Plain, ground: Ground, parts: ForeignParts): Pr
   if (block.type === "resource" && isPlain(block.resource)) return cleanResource(block.resource, ground, parts);
   // What a link leads to is judged by the link: one that names no place cannot be.
   if (block.type === "resource_link")
-    return (await standingOfThing({ uri: block.uri }, parts)) === "inside" ? kept(block) : asText(withheld(LEADS_OUT));
+    return (await standingOfThing({ uri: block.uri }, parts)) === "inside" ? kept(block) : asText(withheld(SILENT));
   return ground === "open" ? asText(withheld(SILENT)) : kept(block);
 }
 
@@ -184,6 +200,14 @@ export async function cleanContents(result: Plain, parts: ForeignParts): Promise
       return resource ?? { uri: contents[at]?.uri, mimeType: "text/plain", text };
     }),
   };
+}
+
+/** A failure in another server's own words, where these may be told; its code and what can be done stay in any case. */
+export async function cleanFailure(error: unknown, bound: boolean, parts: ForeignParts): Promise<unknown> {
+  if (!(error instanceof BridgeError)) return error;
+  const { upstream, ...detail } = error.detail;
+  if (await mayPass({ message: error.message, ...(upstream ? { upstream } : {}) }, bound, parts)) return error;
+  return new BridgeError(error.code, `The other server failed. ${SILENT}`, error.hint, detail);
 }
 
 /** Whether something else that another server says while it runs, such as a question, may be passed on as it is. */

@@ -23,7 +23,7 @@ import { addressesIn, foreignMentionsIn, type Mention, mentionsIn, referencesIn 
 import { toFullPath } from "./identifiers.ts";
 import { placeOfItem } from "./item-place.ts";
 import { type Cleaned, clean, cleanLint, isNoteFromOutside } from "./scope-clean.ts";
-import { cleanContents, cleanRelayed, type ForeignParts, mayPass } from "./scope-foreign.ts";
+import { cleanContents, cleanFailure, cleanRelayed, type ForeignParts, mayPass } from "./scope-foreign.ts";
 import { createJudge, holdsAbove, holdsMention, holdsNamed, type Judge, type Own, ownOf, type ScopeParts } from "./scope-places.ts";
 
 /** The scope of one run: it judges the call first, then every request and every row of it. */
@@ -36,6 +36,8 @@ export interface RunScope extends CallScope {
   contents(result: Json): Promise<Json>;
   /** Whether another server may say this while the call runs. */
   mayPass(said: unknown): Promise<boolean>;
+  /** What may be told of another server's failure. */
+  failed(error: unknown): Promise<unknown>;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -198,6 +200,10 @@ class Run implements RunScope {
 
   mayPass(said: unknown): Promise<boolean> {
     return mayPass(said, this.#foreign.bound, this.#foreignParts());
+  }
+
+  failed(error: unknown): Promise<unknown> {
+    return cleanFailure(error, this.#foreign.bound, this.#foreignParts());
   }
 
   async #holdsForeign({ kind, value }: ForeignPlace): Promise<boolean> {

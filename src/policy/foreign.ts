@@ -154,16 +154,14 @@ function mayIgnorePlace(schema: JsonSchema | undefined): boolean {
 
 /**
  * Whether a call means nothing without the place that it names: the tool asks for one, the number of a thing counts inside a project
- * only, an address leads to one thing. Any other call could be answered from anywhere.
+ * only, an address leads to one thing. Any other call could be answered from anywhere. An argument that the tool does not know says nothing.
  */
-export const isBound = ({ schema }: Action, params: Json): boolean =>
-  needsPlace(schema) ||
-  Object.entries(params).some(
-    ([name, value]) => value !== null && value !== "" && (/(^|_)iid$/.test(fold(name)) || isAddressed(fold(name), value)),
-  );
-
-const isAddressed = (name: string, value: unknown) =>
-  kindOfName(name) === "address" && typeof value === "string" && ADDRESS.test(value.trim());
+export function isBound({ schema }: Action, params: Json): boolean {
+  const known = isObject(schema?.properties) ? schema.properties : {};
+  const binds = (name: string, value: unknown) =>
+    value !== null && value !== "" && (/(^|_)iid$/.test(name) || (kindOfName(name) === "address" && ADDRESS.test(String(value).trim())));
+  return needsPlace(schema) || Object.entries(params).some(([name, value]) => Object.hasOwn(known, name) && binds(fold(name), value));
+}
 
 const canName = (schema: JsonSchema | undefined): boolean =>
   !mayIgnorePlace(schema) && (kindOfId(schema) !== undefined || namesOf(schema, 0).some((name) => kindOfName(name) !== undefined));

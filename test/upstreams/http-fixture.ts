@@ -11,7 +11,9 @@ export interface HttpFixture {
   calls(): Promise<readonly string[]>;
   /** What its tools answer from now on, and what stands behind addresses (gitlab). */
   answer(answers: {
-    readonly tools?: Readonly<Record<string, { readonly result?: unknown; readonly progress?: string; readonly question?: string }>>;
+    readonly tools?: Readonly<
+      Record<string, { readonly result?: unknown; readonly progress?: string; readonly question?: string; readonly failure?: string }>
+    >;
     readonly resources?: Readonly<Record<string, string>>;
   }): Promise<void>;
   kill(): Promise<void>;

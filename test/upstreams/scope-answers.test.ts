@@ -132,6 +132,12 @@ describe("things in another server's answer", () => {
 
 describe("texts in another server's answer", () => {
   it.each([
+    `Project: acme/mobile-app\nTitle: ${MARK}`,
+    `**Project ID**: 102 ${MARK}`,
+    `Found one:\n{"projectId": 102, "title": "${MARK}"}`,
+    `{"project_id": 102, "title": "${MARK}"}\n{"project_id": 101, "title": "x"}`,
+    `repository = "acme%2Fmobile-app" ${MARK}`,
+    `group: zoo/animals ${MARK}`,
     `## acme/mobile-app#5 ${MARK}\n${MARK}`,
     `- [${MARK}](INSTANCE/acme/mobile-app/-/issues/5)`,
     `/acme/mobile-app!5 ${MARK}`,
@@ -147,19 +153,37 @@ describe("texts in another server's answer", () => {
     }
   });
 
-  it.each([`${OURS}: diff --git a/x b/x\n+ C#3`, `${OURS}, acme/webshop#5 and INSTANCE/acme/webshop/-/issues/5`])(
-    "%j stays where the call is bound to its project, and is withheld where it could come from anywhere",
-    async (text) => {
-      const reply = await ask(BOUND, asText(text));
-      expect(reply.text).toContain(OURS);
-      expect(reply.text).not.toContain("withheld");
-      for (const result of [asText(text), asBoth({ result: text }), { ...asText(text), isError: true }]) {
-        const open = await ask(OPEN, result);
-        expect(whole(open)).not.toContain(OURS);
-        expect(open.text).toContain("withheld");
-      }
-    },
-  );
+  it("words of a failure are told where they lead nowhere else, its code in any case", async () => {
+    const fail = async ([tool, params]: typeof BOUND | typeof OPEN, failure: string) => {
+      await server.answer({ tools: { [tool]: { failure } } });
+      return await client.run(`gitlab_mcp.${tool}`, params);
+    };
+    for (const call of [BOUND, OPEN]) expect(whole(await fail(call, `No acme/mobile-app#5 ${MARK}`))).not.toContain(MARK);
+    expect(whole(await fail(OPEN, `No ${OURS}`))).not.toContain(OURS);
+    expect((await fail(BOUND, `No ${OURS}`)).text).toContain(OURS);
+    expect((await fail(OPEN, "x")).json).toMatchObject({ code: "unprocessable" });
+  });
+
+  it("an argument that the tool does not know does not make its call bound", async () => {
+    const [tool, params] = OPEN;
+    for (const more of [{ iid: 1 }, { merge_request_iid: 1 }, { url: `${sandbox.url}/acme/webshop/-/issues/1` }])
+      expect(whole(await ask([tool, { ...params, ...more }], asText(`${MARK} words`)))).not.toContain(MARK);
+  });
+
+  it.each([
+    `${OURS}: project: acme/webshop, "project_id": 101, group: 10, project: none`,
+    `${OURS}: diff --git a/x b/x\n+ C#3`,
+    `${OURS}, acme/webshop#5 and INSTANCE/acme/webshop/-/issues/5`,
+  ])("%j stays where the call is bound to its project, and is withheld where it could come from anywhere", async (text) => {
+    const reply = await ask(BOUND, asText(text));
+    expect(reply.text).toContain(OURS);
+    expect(reply.text).not.toContain("withheld");
+    for (const result of [asText(text), asBoth({ result: text }), { ...asText(text), isError: true }]) {
+      const open = await ask(OPEN, result);
+      expect(whole(open)).not.toContain(OURS);
+      expect(open.text).toContain("withheld");
+    }
+  });
 
   it("bytes and pictures stay with calls that are bound; metadata and unknown parts are never passed on", async () => {
     const image = { content: [{ type: "image", data: "AAAA", mimeType: "image/png" }], _meta: { note: MARK }, extra: MARK };

@@ -1,6 +1,6 @@
 import { BridgeError } from "../errors.ts";
 import type { ForeignPlace } from "../policy/foreign.ts";
-import { leadsIn } from "../policy/scope-text.ts";
+import { leadsIn, type Mention } from "../policy/scope-text.ts";
 import { tellsOf } from "./foreign-place.ts";
 import { toFullPath } from "./identifiers.ts";
 import type { Cleaned } from "./scope-clean.ts";
@@ -21,14 +21,18 @@ type Standing = "inside" | "above" | "outside" | "silent";
 export interface ForeignParts extends ScopeParts {
   readonly judge: Judge;
   readonly own: Own | undefined;
+  /** What was found out in this run: an answer may name the same place a thousand times, or a thousand places. */
+  readonly standings: Map<string, Promise<Standing>>;
 }
 
 const SILENT = "(withheld: it does not tell whether it belongs to the projects and groups that this server allows)";
 const LEADS_OUT = "(withheld: it leads out of the projects and groups that this server allows)";
 const CUT = "what does not belong to the projects and groups that this server allows was left out of the other server's answer";
 
-/** A text may name so many places, which are looked up one by one. */
+/** A text may name so many places, and a whole answer: they are looked up one by one, and what was not is outside. */
 const MOST_LEADS = 30;
+const MOST_PLACES = 300;
+const LONGEST_PLACE = 1_000;
 
 const kept = (value: unknown): Cleaned => ({ value, cut: false });
 const withheld = (value: unknown): Cleaned => ({ value, cut: true });
@@ -50,9 +54,22 @@ async function standingOfAddress({ name, value }: ForeignPlace, parts: ForeignPa
   return standingOf({ name, kind: target.group === undefined ? "either" : "group", value: path }, parts);
 }
 
+/** Found out once, and within bounds. */
+function once({ standings }: ForeignParts, key: string, find: () => Promise<Standing>): Promise<Standing> {
+  const known = standings.get(key);
+  if (known) return known;
+  if (standings.size >= MOST_PLACES || key.length > LONGEST_PLACE) return Promise.resolve("outside");
+  const found = find();
+  standings.set(key, found);
+  return found;
+}
+
 async function standingOf(place: ForeignPlace, parts: ForeignParts): Promise<Standing> {
-  const { judge } = parts;
   if (place.kind === "address") return standingOfAddress(place, parts);
+  return once(parts, `${place.kind} ${place.value.toLowerCase()}`, () => lookUp(place, parts));
+}
+
+async function lookUp(place: ForeignPlace, { judge }: ForeignParts): Promise<Standing> {
   const path = toFullPath(place.value);
   if (place.kind !== "group" && (await judge.holds("project", path))) return "inside";
   if (place.kind === "project") return "outside";
@@ -84,15 +101,21 @@ async function leadsOut(text: string, parts: ForeignParts): Promise<boolean> {
   const leads = leadsIn(text);
   const named = placesNamedIn(text);
   if (leads.length + named.length > MOST_LEADS) return true;
-  const held = await Promise.all(leads.map((lead) => holdsMention(parts.judge, lead, parts.own)));
-  const standings = await Promise.all(named.map((place) => standingOf(place, parts)));
-  return held.includes(false) || standings.includes("outside");
+  const follow = async (lead: Mention): Promise<Standing> => ((await holdsMention(parts.judge, lead, parts.own)) ? "inside" : "outside");
+  const standings = await Promise.all([
+    ...leads.map((lead) => once(parts, `lead ${lead.kind} ${lead.value.toLowerCase()}`, () => follow(lead))),
+    ...named.map((place) => standingOf(place, parts)),
+  ]);
+  return standings.includes("outside");
 }
 
 function parsed(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    // What is too deep to be written again is no data for us.
+    JSON.stringify(value);
+    return value;
   } catch {
     return undefined;
   }

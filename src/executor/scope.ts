@@ -71,6 +71,7 @@ class Run implements RunScope {
   /** Rows must tell where they belong, and belong inside. */
   #strict = false;
   /** The call of another server's tool, and the place that it names. */
+  readonly #standings: ForeignParts["standings"] = new Map();
   #foreign: { readonly bound: boolean; readonly own?: Own } = { bound: false };
 
   constructor(action: Action, parts: RunParts) {
@@ -187,7 +188,7 @@ class Run implements RunScope {
   }
 
   #foreignParts(): ForeignParts {
-    return { ...this.#parts, judge: this.#judge, own: this.#foreign.own };
+    return { ...this.#parts, judge: this.#judge, own: this.#foreign.own, standings: this.#standings };
   }
 
   relayed(result: Json): Promise<Json> {

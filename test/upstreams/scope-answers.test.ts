@@ -130,6 +130,30 @@ describe("things in another server's answer", () => {
   });
 });
 
+describe("a large answer", () => {
+  it("asks GitLab once for each place, and not for thousands of them: what was not asked for is left out", async () => {
+    const count = async (items: unknown[]) => {
+      const before = sandbox.requests.length;
+      const reply = await ask(BOUND, { content: [], structuredContent: { items } });
+      expect(whole(reply)).not.toContain(MARK);
+      expect(whole(reply)).toContain(OURS);
+      return sandbox.requests.length - before;
+    };
+    const many = (place: (at: number) => unknown) => Array.from({ length: 2_000 }, (_one, at) => ({ title: MARK, project_id: place(at) }));
+    const ours = { title: OURS, project_id: 101 };
+    expect(await count([ours, ...many(() => 99_999)])).toBeLessThan(5);
+    expect(await count([ours, ...many((at) => 100_000 + at)])).toBeLessThan(305);
+    expect(await count([ours, { title: MARK, project: `a/${"b".repeat(5_000)}` }])).toBeLessThan(5);
+  });
+
+  it("is read as far as it can be: what is nested without end counts as text", async () => {
+    const deep = `${'[{"a":'.repeat(20_000)}"${MARK} x"${"}]".repeat(20_000)}`;
+    expect(whole(await ask(OPEN, asText(deep)))).not.toContain(MARK);
+    const wide = `${'[{"a":'.repeat(300)}"${MARK} acme/mobile-app#5"${"}]".repeat(300)}`;
+    expect(whole(await ask(BOUND, asText(wide)))).not.toContain(MARK);
+  });
+});
+
 describe("texts in another server's answer", () => {
   it.each([
     `Project: acme/mobile-app\nTitle: ${MARK}`,

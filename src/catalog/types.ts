@@ -155,8 +155,8 @@ export interface Progress {
 export interface CallScope {
   /** @throws BridgeError not_permitted when a request to this path must not leave. */
   admit(template: string, path: string): Promise<void>;
-  /** @throws BridgeError not_permitted when an answer leads on to this address and it must not be followed. */
-  lead(url: URL): Promise<void>;
+  /** @throws BridgeError not_permitted when the answer from an address leads on to this one, which must not be followed. */
+  lead(url: URL, from: URL): Promise<void>;
   /** The rows that may be shown, and whether some were or could have been left out. */
   keep(items: readonly unknown[]): Promise<{ readonly items: readonly unknown[]; readonly filtered: boolean }>;
   /**

@@ -19,7 +19,7 @@ export interface Outgoing {
   /** Takes the body of a success, where it is not to be kept whole. */
   readonly intake?: Intake;
   /** Asked before a redirect is followed. @throws BridgeError where it must not be. */
-  readonly lead?: (url: URL) => Promise<void>;
+  readonly lead?: (url: URL, from: URL) => Promise<void>;
   readonly target: Target;
 }
 
@@ -81,7 +81,7 @@ async function follow(request: Outgoing, parts: ExchangeParts, { signal, onSend 
     await response.body?.cancel();
     if (request.target.effect !== "read" || request.method !== "GET") throw moved(request.target, response.status, to);
     if (hop >= MOST_REDIRECTS) throw notGitLab(request.target, response.status);
-    await request.lead?.(to);
+    await request.lead?.(to, url);
     if (to.origin !== url.origin) headers = without(headers, request.secretHeaders);
     parts.log.debug(`${nameOf(request.target)}: followed to ${to.origin}${to.pathname}`);
     url = to;

@@ -216,7 +216,7 @@ function toOutgoing({ method, url, body, headers, sending }: Prepared, held: Hel
     secretHeaders: Object.keys(held.headers),
     ...(body === undefined ? {} : { body }),
     ...(sending.intake ? { intake: sending.intake } : {}),
-    ...(scope ? { lead: (to) => scope.lead(to) } : {}),
+    ...(scope ? { lead: (to, from) => scope.lead(to, from) } : {}),
     target: sending.target,
   };
 }

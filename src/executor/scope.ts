@@ -239,9 +239,9 @@ class Run implements RunScope {
       this.#refuse("a request that it needs cannot be limited to the projects that this server allows");
   }
 
-  async lead(url: URL): Promise<void> {
-    // Other hosts are asked without the credential.
-    if (!this.#judge.isHere(url)) return;
+  async lead(url: URL, from: URL): Promise<void> {
+    // Other hosts are asked without the credential; the same path was admitted before.
+    if (!this.#judge.isHere(url) || url.pathname === from.pathname) return;
     const target = this.#judge.target(url.href);
     const place = target?.project ?? target?.group;
     const holds = place !== undefined && (await this.#judge.holds(target?.group === undefined ? "project" : "group", place));

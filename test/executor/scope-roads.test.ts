@@ -32,7 +32,8 @@ const redirect = (to: string, status = 302) => new Response(null, { status, head
 /** The road over a GitLab that gives these answers by path below the API (or whole address), and 404 else. */
 function open(answers: Answers, ...flags: string[]) {
   const sent: { line: string; token: boolean; body: string }[] = [];
-  const settings = settingsFor(`--url=${HOST}`, "--token=glpat-of-this-server-1", "--retries=0", "--confirm=off", "--allow-raw", ...flags);
+  const url = flags.some((flag) => flag.startsWith("--url")) ? [] : [`--url=${HOST}`];
+  const settings = settingsFor(...url, "--token=glpat-of-this-server-1", "--retries=0", "--confirm=off", "--allow-raw", ...flags);
   const fetch = (async (input: URL | string, init: RequestInit = {}) => {
     const url = new URL(String(input));
     const path = url.href.startsWith(`${API}/`) ? url.pathname.slice(7) : url.origin + url.pathname;
@@ -91,6 +92,13 @@ describe("redirects", () => {
     const away = open(asset("https://files.example.com/x", { "https://files.example.com/x": { ok: true } }), ONE);
     expect(await away.run("release.asset_download", ASSET)).not.toBeInstanceOf(BridgeError);
     expect(away.sent.at(-1)).toMatchObject({ line: "GET https://files.example.com/x", token: false });
+  });
+
+  it("to the same path of the same host, by another protocol, are", async () => {
+    const secure = (answers: Answers) => open(answers, ONE, `--url=${HOST.replace("https", "http")}`);
+    const { run, sent } = secure({ "http://gitlab.test/api/v4/user": redirect(`${API}/user`, 301), "/user": { id: 1, username: "maria" } });
+    expect(await run("user.current_get", {})).not.toBeInstanceOf(BridgeError);
+    expect(sent.at(-1)?.line).toBe("GET /user");
   });
 
   it("a path that a project once had leads to the project, wherever it is now", async () => {

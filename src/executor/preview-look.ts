@@ -37,15 +37,22 @@ function placesFor(action: Action, { action: own, params }: Asked, project: stri
 
 const PLACES = new Set(["project_id", "group_id"]);
 
-/** Params that name a thing: the read's own name for it, or the same in the plural. */
-function idsFor(action: Action, asked: Asked): { names: readonly string[]; reads: readonly Params[] } | undefined {
-  const twin = Object.keys(action.documents ?? {}).find((name) => isGiven(asked.params[name]) || isGiven(asked.params[`${name}s`]));
+/** How the call calls what a read calls `name`: the same, or in the plural where it is about several. */
+const nameGiven = (name: string, params: Params): string | undefined => [name, `${name}s`].find((one) => isGiven(params[one]));
+
+/** The param that chooses a twin of the read's document, where the call has it. */
+const twinFor = ({ documents = {} }: Action, params: Params): string | undefined =>
+  Object.keys(documents).find((name) => nameGiven(name, params) !== undefined);
+
+/** What a read needs to know of the thing, beside its place: one set of params for each thing; and which params of the call gave it. */
+function idsFor(action: Action, params: Params): { names: readonly string[]; reads: readonly Params[] } | undefined {
+  const twin = twinFor(action, params);
   const needed = twin === undefined ? requiredParams(action).filter((name) => !PLACES.has(name) || action.graphql === undefined) : [twin];
-  const names = needed.map((name) => (isGiven(asked.params[name]) ? name : `${name}s`));
-  if (!names.every((name) => isGiven(asked.params[name]))) return undefined;
-  const many = needed.find((name, at) => names[at] !== name);
-  const one: Params = Object.fromEntries(needed.map((name) => [name, asked.params[name]]));
-  const values = many === undefined ? undefined : asked.params[`${many}s`];
+  const names = needed.flatMap((name) => nameGiven(name, params) ?? []);
+  if (names.length < needed.length) return undefined;
+  const one: Params = Object.fromEntries(needed.map((name) => [name, params[name]]));
+  const many = needed.find((name) => !isGiven(params[name]));
+  const values = many === undefined ? undefined : params[`${many}s`];
   return { names, reads: many !== undefined && Array.isArray(values) ? values.map((value) => ({ ...one, [many]: value })) : [one] };
 }
 
@@ -76,9 +83,9 @@ function spotIn(row: Action, asked: Asked, ids: readonly string[], before: Befor
 
 function byRow(row: Action, asked: Asked, actions: readonly Action[], project: string | undefined): Look | undefined {
   const before = beforeOf(asked.action.id);
-  const places = twinGiven(row, asked) ? HERE : placesFor(row, asked, project);
+  const places = twinFor(row, asked.params) === undefined ? placesFor(row, asked, project) : HERE;
   const more = Object.fromEntries(Object.entries(before.with ?? {}).map(([name, value]) => [name, valueFor(value, asked.params)]));
-  const ids = idsFor(row, { ...asked, params: { ...asked.params, ...more } });
+  const ids = idsFor(row, { ...asked.params, ...more });
   const spot = ids && spotIn(row, asked, ids.names, before);
   if (places.length === 0 || !ids || !spot) return undefined;
   const subject = before.find?.[1] ?? subjectOf(asked);
@@ -91,9 +98,6 @@ function byRow(row: Action, asked: Asked, actions: readonly Action[], project: s
     ownNames: hasOwnNames(asked, actions),
   };
 }
-
-const twinGiven = (action: Action, { params }: Asked) =>
-  Object.keys(action.documents ?? {}).some((name) => isGiven(params[name]) || isGiven(params[`${name}s`]));
 
 /** `work_item.note_update` and `work_item.note_get`; `alert.status_set` and `alert.get`, if it names the same alert. */
 function byName(asked: Asked, actions: readonly Action[], project: string | undefined): Look | undefined {

@@ -70,8 +70,8 @@ class Run implements RunScope {
   readonly #judged = new Set<string>();
   /** Rows must tell where they belong, and belong inside. */
   #strict = false;
-  /** The call of another server's tool, and the place that it names. */
   readonly #standings: ForeignParts["standings"] = new Map();
+  /** The call of another server's tool, and the place that it names. */
   #foreign: { readonly bound: boolean; readonly own?: Own } = { bound: false };
 
   constructor(action: Action, parts: RunParts) {

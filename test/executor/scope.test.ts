@@ -207,6 +207,23 @@ describe("with --allow-projects by id, --allow-groups, and both", () => {
     await refused("group.update", { group_id: 10, description: "x" });
   });
 
+  it("a project that was moved out is outside from then on, by its id, its new path and its old one; one that was moved in is inside", async () => {
+    const root = await openRoad({ token: "root" });
+    for (const [project, namespace] of [
+      [103, "acme"],
+      [104, "acme/platform"],
+    ] as const)
+      await root.ask(`/projects/${project}/transfer`, "PUT", { namespace });
+    road = await openRoad({ flags: ["--confirm=off", "--allow-groups=acme/platform"], token: "root", on: root.sandbox });
+    for (const project_id of [103, "acme/platform/deploy", "acme/deploy"]) {
+      await refused("issue.list", { project_id });
+      await refused("issue.create", { project_id, title: "x" });
+    }
+    for (const project_id of [104, "acme/handbook", "acme/platform/handbook"]) await run("issue.list", { project_id, limit: 1 });
+    expect(projects(await run("issue.list", { scope: "all", all: true, full: true }))).toEqual([104]);
+    await root.close();
+  });
+
   it("a group by id, and a project beside it", async () => {
     await open("--allow-groups=11", "--allow-projects=acme/handbook");
     expect(projects(await run("issue.list", { scope: "all", all: true, full: true })).toSorted()).toEqual([103, 104]);

@@ -27,16 +27,35 @@ export const MASK = "[masked]";
 const SHORTEST = 6;
 
 const KNOWN_FORMS: readonly (readonly [RegExp, string])[] = [
-  [/\b(gl[a-z]{2,6}-)[A-Za-z0-9_.-]{8,}/g, `$1${MASK}`],
+  [/(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, `$1${MASK}`],
+  // Registration tokens of runners, and signed tokens (jobs, licences).
+  [/\b(GR1348941)[A-Za-z0-9_-]{8,}/g, `$1${MASK}`],
+  [/\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}/g, MASK],
+  [/\b(gl(?:pat|oas|dt|rtr?|cbt|ptt|ft|imt|agent|wt|soat|ffct|bt|sat|csrf)-)[A-Za-z0-9_.-]{8,}/g, `$1${MASK}`],
+  // What else begins like a token of GitLab is one where it is no word.
+  [/\b(gl[a-z]{2,6}-)(?=[A-Za-z0-9_.-]*[A-Z0-9])[A-Za-z0-9_.-]{16,}/g, `$1${MASK}`],
   [/\b(bearer\s+)[^\s"',]+/gi, `$1${MASK}`],
+  [/\b(basic\s+)(?=[^\s"',]*[\d=+/])[^\s"',]{6,}/gi, `$1${MASK}`],
   [/\b((?:private|job|deploy)-token["':\s=]+)[^\s"',}]+/gi, `$1${MASK}`],
-  [/([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/@]+@/gi, `$1${MASK}@`],
-  [/([?&](?:private_token|access_token|job_token|token)=)[^&\s"']+/gi, `$1${MASK}`],
 ];
+
+const IN_ADDRESSES: readonly (readonly [RegExp, string])[] = [
+  [/([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/@]+@/gi, `$1${MASK}@`],
+  [
+    /([?&](?:private_token|access_token|job_token|token|x-amz-(?:signature|credential|security-token)|sig|signature)=)[^&\s"']+/gi,
+    `$1${MASK}`,
+  ],
+];
+
+const replaceAll = (text: string, forms: typeof KNOWN_FORMS): string =>
+  forms.reduce((masked, [form, by]) => masked.replace(form, by), text);
+
+/** Masks passwords and tokens that stand in an address, and nothing else of it. */
+export const maskAddress = (text: string): string => replaceAll(text, IN_ADDRESSES);
 
 /** Masks tokens by their form: prefixes of GitLab, credentials in headers, URLs and queries. */
 export function maskForms(text: string): string {
-  return KNOWN_FORMS.reduce((masked, [form, by]) => masked.replace(form, by), text);
+  return maskAddress(replaceAll(text, KNOWN_FORMS));
 }
 
 /** Writes to stderr only: stdout belongs to the protocol. */

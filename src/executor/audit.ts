@@ -134,6 +134,8 @@ export interface AuditedRun {
   readonly context: CallContext;
   readonly facts: Facts;
   readonly started: number;
+  /** When it ended, where its line is written later. */
+  readonly ended?: number;
   effect: Action["effect"];
   params: Readonly<Record<string, unknown>>;
   readonly part: boolean;
@@ -141,7 +143,7 @@ export interface AuditedRun {
 
 /** Writes the line of a run that came to its end. */
 export function auditRun(audit: Audit, run: AuditedRun, ended: { readonly outcome: Outcome } | { readonly error: unknown }): void {
-  const { action, context, effect, started, part } = run;
+  const { action, context, effect, started, part, ended: at = performance.now() } = run;
   const ending = "outcome" in ended ? endOfOutcome(ended.outcome, context) : endOfError(ended.error);
   audit.write({
     time: new Date().toISOString(),
@@ -151,7 +153,7 @@ export function auditRun(audit: Audit, run: AuditedRun, ended: { readonly outcom
     action: action.id,
     effect,
     ...ending,
-    duration_ms: Math.round(performance.now() - started),
+    duration_ms: Math.round(at - started),
     ...(context.client === undefined ? {} : { client: clip(context.client) }),
     ...(audit.session === undefined ? {} : { session: audit.session }),
     ...(part ? { part: true } : {}),

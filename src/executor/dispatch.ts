@@ -255,7 +255,8 @@ async function written<T>(
   const known = facts.user ?? context.principal.user;
   const learned = audit && learn && !known ? learn(context).catch(() => facts) : undefined;
   const write = async (ended: Parameters<typeof auditRun>[2]) => {
-    if (audit) auditRun(audit, { ...run, ...(learned ? { facts: await learned } : {}) }, ended);
+    const at = performance.now();
+    if (audit) auditRun(audit, { ...run, ended: at, ...(learned ? { facts: await learned } : {}) }, ended);
   };
   try {
     const { result, outcome } = await work(run);

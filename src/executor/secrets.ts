@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ActionRow, Call, Outcome } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
 import { BridgeError } from "../errors.ts";
-import { MASK, maskForms } from "../log.ts";
+import { MASK, maskAddress } from "../log.ts";
 import { isPlain } from "./slim.ts";
 
 /** Fields that hold a secret whatever they stand in, as their names are spelled in snake case. */
@@ -64,7 +64,7 @@ export function hideSecrets(value: unknown, row: Pick<ActionRow, "id" | "entity"
         isWrittenOut(key) ||
         SECRET_IN.some(([actions, field]) => field === name && actions.test(row.id));
       if (secret) return [key, isPlain(inner) ? hideSecrets(inner, row, inVariable) : hideAll(inner)];
-      if (typeof inner === "string") return [key, ADDRESS_FIELD.test(name) ? maskForms(inner) : inner];
+      if (typeof inner === "string") return [key, ADDRESS_FIELD.test(name) ? maskAddress(inner) : inner];
       if (VARIABLES.test(name)) return [key, hideVariables(inner, row)];
       return [key, hideSecrets(inner, row, inVariable)];
     }),

@@ -3,6 +3,7 @@ import { loadActions } from "../../src/catalog/load.ts";
 import type { Action, Effect, Facts } from "../../src/catalog/types.ts";
 import { BY_ID, BY_VALUE, digestOf } from "../../src/policy/own-token.ts";
 import { createPolicy } from "../../src/policy/policy.ts";
+import { RULE_NAMES, RULES } from "../../src/policy/rules.ts";
 import { settingsFor } from "../support/settings.ts";
 
 function action(overrides: Partial<Action> = {}): Action {
@@ -82,6 +83,10 @@ const TABLE: readonly Row[] = [
   { flags: [], action: RAW, expected: ["raw", "raw", "raw"] },
   { flags: [], action: { id: "personal_access_token.self_rotate" }, expected: ["own_token", "own_token", "own_token"] },
   { flags: ["--allow-own-token"], action: { id: "personal_access_token.self_rotate" }, expected: ["go", "go", "ask"] },
+  { flags: ["--reveal-secrets=never"], action: { secret: true }, expected: ["secrets", "secrets", "secrets"] },
+  { flags: ["--reveal-secrets=never"], expected: ["go", "go", "ask"] },
+  { flags: ["--reveal-secrets=file"], action: { secret: true }, expected: ["go", "go", "ask"] },
+  { flags: ["--reveal-secrets=result", "--safe-mode"], action: { secret: true }, expected: ["go", "preview", "preview"] },
   { flags: ["--allow-raw"], action: RAW, expected: ["go", "go", "go"] },
   { flags: ["--allow-raw", "--read-only"], action: RAW, expected: ["go", "go", "go"] },
   { flags: ["--allow-raw", "--allow-toolsets=all"], action: RAW, expected: ["ceiling", "ceiling", "ceiling"] },
@@ -116,8 +121,77 @@ describe("rules × effects", () => {
       "read_only",
       "scope",
       "scopes",
+      "secrets",
       "tier",
     ]);
+  });
+});
+
+describe("the order of the rules", () => {
+  /** An action that every rule has something to say about. */
+  const all = action({
+    id: "personal_access_token.self_rotate",
+    composite: "raw_rest",
+    http: ["POST", "/topics"],
+    effect: "destructive",
+    admin: true,
+    tier: "ultimate",
+    secret: true,
+  });
+  /** The same, not written by hand: those are judged by a scope when they are known. */
+  const { composite: _raw, ...bare } = all;
+  const LIFTS: readonly (readonly [rule: string, flag: string, instead?: string])[] = [
+    ["tier", "--tier=free", "--tier=ultimate"],
+    ["admin", "", "--admin"],
+    ["scopes", ""],
+    ["own_token", "", "--allow-own-token"],
+    ["secrets", "--reveal-secrets=never", "--reveal-secrets=file"],
+    ["raw", "", "--allow-raw"],
+    ["ceiling", "--exclude-tools=*"],
+    ["scope", "--allow-projects=a/b"],
+    ["read_only", "--read-only"],
+    ["safe_mode", "--safe-mode"],
+    ["confirm", "--confirm=human"],
+  ];
+  const flagsFrom = (at: number) => LIFTS.flatMap(([, flag, instead], index) => (index < at ? (instead ?? "") : flag) || []);
+
+  it("is the one that is promised, and each has its say by itself", () => {
+    expect(RULE_NAMES).toEqual(LIFTS.map(([rule]) => rule));
+    const settings = settingsFor(...flagsFrom(0));
+    const facts = { scopes: ["read_user"] };
+    expect(RULES.map((rule) => (rule(bare, settings, facts) ?? rule(all, settings, facts))?.rule)).toEqual(RULE_NAMES);
+  });
+
+  it("decides which refusal is told: lifted one by one, the next is", () => {
+    const told = LIFTS.map(([rule], at) => {
+      const settings = settingsFor(...flagsFrom(at));
+      // The verdict takes a request that is still to be written for a read; here it is one that is known.
+      const one = rule === "raw" ? all : bare;
+      const found = createPolicy(settings).callVerdict(one, {}, { scopes: at <= 2 ? ["read_user"] : ["api"] }, { effect: "destructive" });
+      if (!found.permitted) return found.reason.rule;
+      return rule === "safe_mode" ? found.preview?.rule : found.confirm?.rule;
+    });
+    expect(told).toEqual(RULE_NAMES);
+  });
+
+  it("a rule never reads what it was not given: the same question has the same answer", () => {
+    const settings = settingsFor("--read-only");
+    expect(RULES.map((rule) => rule(all, settings, {}))).toEqual(RULES.map((rule) => rule(all, settings, {})));
+  });
+});
+
+describe("facts that are not known", () => {
+  it("refuse nothing that GitLab itself would judge: neither scopes nor tier, whatever the action", () => {
+    const policy = createPolicy(settingsFor("--allow-own-token", "--allow-raw", "--admin"));
+    const refused = loadActions().filter((row) => !policy.permits(row, {}));
+    expect(refused.map(({ id }) => id)).toEqual([]);
+    // What is known of the tier explains and withholds nothing either.
+    expect(loadActions().filter((row) => !policy.permits(row, { tier: "free", enterprise: false }))).toEqual([]);
+  });
+
+  it("hide what is for administrators alone", () => {
+    const policy = createPolicy(settingsFor("--allow-own-token", "--allow-raw"));
+    for (const row of loadActions()) expect(policy.permits(row, {}), row.id).toBe(row.admin !== true);
   });
 });
 

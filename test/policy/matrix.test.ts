@@ -23,7 +23,7 @@ type Road = ReturnType<typeof recordingRoad>;
 
 const open = (...flags: string[]) =>
   recordingRoad(
-    [...flags, "--admin", "--reveal-secrets=result"],
+    [...flags, "--admin", ...(flags.some((flag) => flag.startsWith("--reveal-secrets")) ? [] : ["--reveal-secrets=result"])],
     ({ url, method }) => Response.json(url.pathname.endsWith("/graphql") ? { data: { a: null } } : method === "GET" ? [] : { id: 1 }),
     // No call here names the token in use.
     { token: 424_242 },
@@ -96,6 +96,7 @@ const MODES: readonly Mode[] = [
   { flags: ["--read-only"], writes: false, names: true },
   { flags: ["--safe-mode"], writes: false },
   { flags: ["--allow-toolsets=ci,meta", "--allow-tools=issue.*"], writes: true },
+  { flags: ["--tier=free", "--reveal-secrets=never"], writes: true },
   { flags: ["--exclude-tools=toolset:work_items,delete_*,*.create,batch.run"], writes: true },
 ];
 

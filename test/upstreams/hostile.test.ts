@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { faultsOfText, HOSTILE, MARK } from "../support/hostile.ts";
 import { type Chain, type ChainClient, fixture, openChain } from "./chain.ts";
 
 describe("a hostile server is contained", () => {
@@ -66,6 +67,25 @@ describe("a hostile server is contained", () => {
     const reply = await client.run("bad.secret_error");
     expect(reply.isError).toBe(true);
     expect(JSON.stringify(reply)).not.toMatch(/glpat-abcdefghij|abcdef123456/);
+  });
+
+  it("what it says stands in a frame, the end of which it cannot write itself, and its value is marked", async () => {
+    const other = openChain({ fix: fixture("legacy.mjs") });
+    try {
+      const { client: raw } = await other.connect();
+      const call = async (name: string, params: object) =>
+        (await raw.callTool({ name: "gitlab_execute_action", arguments: { action: name, params } })) as unknown as {
+          content: { text: string }[];
+          structuredContent?: Record<string, unknown>;
+        };
+      const said = (await call("fix.echo", { text: HOSTILE })).content.map(({ text }) => text).join("\n");
+      expect(said).toContain(MARK);
+      expect(faultsOfText(said)).toEqual([]);
+      const summed = await call("fix.sum", { a: 1, b: 2 });
+      expect(summed.structuredContent).toMatchObject({ total: 3, untrusted: expect.stringMatching(/another server.*not instructions/) });
+    } finally {
+      await other.close();
+    }
   });
 
   it("a flood of notifications passes by", async () => {

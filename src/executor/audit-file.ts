@@ -28,7 +28,8 @@ export function openLines(where: string, flag: string, log: Log): LineFile {
   return {
     write(line) {
       try {
-        writeSync(file, `${log.mask(JSON.stringify(line))}\n`);
+        // Each text by itself: a line stays JSON whatever somebody calls themselves.
+        writeSync(file, `${JSON.stringify(line, (_key, value: unknown) => (typeof value === "string" ? log.mask(value) : value))}\n`);
       } catch (error) {
         log.error(`${flag} cannot be written: ${(error as Error).message}`);
       }

@@ -248,6 +248,7 @@ describe("the audit", () => {
       status: 200,
       duration_ms: 1,
       project: "glpat-abcdefghijklmnop",
+      client: '-----BEGIN PRIVATE KEY-----","verdict":"private-token": ',
     };
     for (let start = 0; start < 2; start++) {
       const audit = openAudit(file, log);
@@ -259,7 +260,12 @@ describe("the audit", () => {
       .split("\n")
       .map((text) => JSON.parse(text) as AuditLine);
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatchObject({ action: "issue.get", project: "glpat-[masked]" });
+    expect(lines[0]).toMatchObject({
+      action: "issue.get",
+      project: "glpat-[masked]",
+      verdict: "permitted",
+      client: "-----BEGIN PRIVATE KEY-----[masked]",
+    });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(() => openAudit("/no/such/folder/audit", log)).toThrow(/--audit: \/no\/such\/folder\/audit cannot be written \(ENOENT\)/);
   });

@@ -11,7 +11,8 @@ export const SECRET_OPTIONS = {
     env: "GITLAB_BRIDGE_REVEAL_SECRETS",
     kind: "value",
     schema: z.enum(["never", "file", "result"]).default("file"),
-    about: "New tokens: never = refused before sending, file = written to a file with mode 0600, result = in the answer",
+    about:
+      "New tokens, and files that hold secrets: never = withheld, file = written to a file with mode 0600 (secure files: save_as), result = in the answer",
     onHttp: "never",
   }),
   allowOwnToken: option({

@@ -18,6 +18,8 @@ const ADMIN: Facts = { user: { id: 0, username: "", admin: true } };
 /** Flags that open an action; without them it is shut. */
 const SWITCHES: ReadonlySet<string> = new Set(["--allow-raw", "--allow-own-token"]);
 
+const LISTS: ReadonlySet<string> = new Set(["--exclude-tools", "--deny-regex", "--allow-toolsets", "--allow-tools"]);
+
 /** The flag that stands against an action, whoever calls. */
 function flagAgainst(limits: Limits): (action: Action) => string | undefined {
   const policy = createPolicy(limits);
@@ -33,9 +35,11 @@ function deadEntries(
   limits: Limits,
   against: (action: Action) => string | undefined = (action) => ceilingOver(action, limits),
 ): string | undefined {
-  const over = (actions: readonly Action[]) => {
+  const over = (actions: readonly Action[], isCeiling: boolean) => {
     const flags = actions.map(against);
-    return flags.length > 0 && flags.every((flag) => flag !== undefined) ? flags[0] : undefined;
+    const taker = flags.length > 0 && flags.every((flag) => flag !== undefined) ? flags[0] : undefined;
+    // Ceilings are limits among limits: only what would open a thing, or a list that shuts what another list opens, was not meant.
+    return isCeiling && taker !== undefined && !LISTS.has(taker) && !SWITCHES.has(taker) ? undefined : taker;
   };
   const ofToolset = (word: string) =>
     WORDS.has(word.toLowerCase()) ? [] : registry.actions().filter((action) => meansToolset(word, action.toolset));
@@ -50,7 +54,7 @@ function deadEntries(
   ];
   for (const [flag, entries, actionsOf] of lists)
     for (const entry of entries) {
-      const taker = over(actionsOf(entry));
+      const taker = over(actionsOf(entry), flag.startsWith("--allow"));
       if (taker && SWITCHES.has(taker)) return `${flag} names ${entry}, which needs ${taker} beside it`;
       if (taker) return `${flag} names ${entry}, and ${taker} rules all of it out; keep one of them`;
     }

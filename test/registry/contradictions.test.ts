@@ -28,9 +28,9 @@ describe("settings that contradict each other stop the start", () => {
     [["--read-only=no_such_toolset"], /--read-only: there is no no_such_toolset/],
     [["--tools=create_issue", "--read-only"], /--tools names create_issue, and --read-only rules all of it out/],
     [["--tools=issue.*_create", "--read-only=work_items"], /--tools names issue\.\*_create, and --read-only/],
-    [["--allow-tools=delete_*", "--read-only"], /--allow-tools names delete_\*, and --read-only/],
+    [["--allow-tools=delete_*", "--read-only"], /--allow-tools and --read-only together rule out every action/],
     [["--tools=merge_train.list", "--tier=free"], /--tools names merge_train\.list, and --tier/],
-    [["--allow-toolsets=audit", "--tier=free"], /--allow-toolsets names audit, and --tier/],
+    [["--allow-toolsets=audit", "--tier=free"], /--tier.* together rule out every action/],
     [["--tools=access_token.create", "--reveal-secrets=never"], /--tools names access_token\.create, and --reveal-secrets/],
     [["--tools=project.template_list", "--allow-tools=list_issues"], /--tools names project\.template_list, and --allow-tools/],
     [["--toolsets=registry", "--exclude-tools=toolset:registry"], /--toolsets names registry, and --exclude-tools/],
@@ -69,6 +69,9 @@ describe("settings that contradict each other stop the start", () => {
 
   it.each([
     [["--toolsets=admin"]],
+    [["--allow-toolsets=audit,ci", "--tier=free"]],
+    [["--allow-toolsets=ci,duo_agent_platform", "--allow-projects=a/b"]],
+    [["--allow-tools=delete_*,list_*", "--read-only"]],
     [["--toolsets=raw", "--allow-raw"]],
     [["--tools=create_issue,list_issues", "--read-only=ci"]],
     [["--toolsets=ci", "--read-only=ci"]],

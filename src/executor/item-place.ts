@@ -43,9 +43,11 @@ export type FindTarget = (address: string) => Target | undefined;
 function byAddress(item: Plain, target: FindTarget): ItemPlace | undefined {
   const links = isPlain(item._links) ? text(item._links.self) : undefined;
   for (const address of [text(item.web_url), links]) {
-    const found = address !== undefined && /\/-\/|\/api\/v4\/(projects|groups)\//.test(address) ? target(address) : undefined;
+    const found = address === undefined || /\/api\/v4\/(?!(projects|groups)\/)/.test(address) ? undefined : target(address);
     const named = found?.project ?? found?.group;
-    if (found && named) {
+    // The page of a person, or of a group as people look at it, has one word.
+    const isPlace = found?.group !== undefined || found?.kind !== undefined || /\/|^\d+$/.test(named ?? "");
+    if (found && named && isPlace) {
       const isId = /^\d+$/.test(named);
       return placed(found.project ? "project" : "group", isId ? Number(named) : undefined, isId ? undefined : named);
     }

@@ -140,6 +140,8 @@ class Run implements RunScope {
     await this.#judgeSource(action, params);
     // What a text says to do is judged like the action that does it; it has no params of its own.
     const { project_id, merge_request_iid } = params;
+    // The branch of a new one is in the project that the call names.
+    if (merge_request_iid === undefined) return;
     for (const command of commandsIn(action, params)) await this.#judgeSource(command.action, { project_id, merge_request_iid });
   }
 

@@ -193,6 +193,24 @@ describe("what GitLab itself wrote of other places", () => {
     expect(discussions).toMatchObject({ items: [{ notes: ours }], filtered: expect.any(String) });
   });
 
+  it("rows that are no more than an id, a name and an address are told apart", async () => {
+    const row = (id: number, name: string, path: string) => ({ id, name, web_url: `${HOST}/${path}` });
+    const groups = [row(11, "ours", "groups/acme"), row(12, MARK, "groups/secret"), row(13, MARK, "groups/acme-too/deep")];
+    const projects = [row(101, "ours", "acme/webshop"), row(102, MARK, "other/app"), row(103, MARK, "acme-too/deep/app")];
+    const people = [row(1, "ours", "maria")];
+    const answers = {
+      "/projects/101/users": people,
+      "/projects/101/forks": projects,
+      "/projects/101/job_token_scope/groups_allowlist": groups,
+    };
+    const { run } = open(answers, "--allow-groups=acme");
+    for (const name of ["project.user_list", "project.fork_list", "job_token_scope.group_list"]) {
+      const listed = await run(name, { project_id: 101, full: true });
+      expect([name, listed]).toMatchObject([name, { items: [{ name: "ours" }] }]);
+      expect(JSON.stringify(listed)).not.toContain(MARK);
+    }
+  });
+
   it("rows that name their project by its path alone are told apart", async () => {
     const rows = [
       { id: 1, title: "ours", project: "acme/webshop" },
@@ -235,8 +253,19 @@ describe("writes to a merge request whose branch is in another project", () => {
     ["merge_request.update", { title: "x" }, true],
     ["merge_train.merge_request_add", {}, false],
     ["merge_request.note_create", { body: "/merge" }, false],
+    [
+      "merge_request.create",
+      { merge_request_iid: undefined, source_branch: "a", target_branch: "b", title: "x", description: "/merge" },
+      true,
+    ],
+    ["issue.note_create", { merge_request_iid: undefined, issue_iid: 1, body: "/merge" }, true],
   ])("%s %j is not, where it would not (asked for before: %s)", async (name, more, forced) => {
-    expect(await open(of(102, forced), ONE).run(name, { ...MERGE, ...more })).not.toMatchObject(REFUSED);
+    const outcome = await open({ ...of(102, forced), "/projects/101/merge_requests": {}, "/projects/101/issues/1/notes": {} }, ONE).run(
+      name,
+      { ...MERGE, ...more },
+    );
+    expect(outcome).not.toMatchObject(REFUSED);
+    expect(outcome).not.toMatchObject({ code: "invalid_params" });
   });
 });
 

@@ -33,8 +33,8 @@ const FIELDS: Readonly<Record<string, Kind>> = {
   link: "address",
 };
 
-/** Fields of a project or group that stands inside another thing, the surest first. */
-const OF_PLACE = ["path_with_namespace", "full_path", "id"];
+/** Fields by which a project or group that stands inside another thing tells what it is. */
+const OF_PLACE: ReadonlySet<string> = new Set(["path_with_namespace", "full_path", "id"]);
 
 const WORD = /^[\w.-]+$/;
 const PATH = /^[\w.-]+(\/[\w.-]+)+$/;
@@ -42,7 +42,9 @@ const PATH = /^[\w.-]+(\/[\w.-]+)+$/;
 const isName = (value: unknown): value is string | number =>
   typeof value === "number" || (typeof value === "string" && value.trim() !== "");
 
-const folded = (value: Plain): Plain => Object.fromEntries(Object.entries(value).map(([key, inner]) => [fold(key), inner]));
+/** Fields by their folded names; where two are written alike, both are there. */
+const fieldsOf = (value: Plain): readonly (readonly [name: string, value: unknown])[] =>
+  Object.entries(value).map(([key, inner]) => [key === "_links" ? key : fold(key), inner]);
 
 /** `gid://gitlab/Project/7` is the project 7. */
 const plainId = (text: string): string => /^gid:\/\/[^/]+\/\w+\/(\d+)$/.exec(text)?.[1] ?? text;
@@ -50,9 +52,7 @@ const plainId = (text: string): string => /^gid:\/\/[^/]+\/\w+\/(\d+)$/.exec(tex
 function tellOf(name: string, kind: Kind, value: unknown): readonly ForeignPlace[] {
   if (isPlain(value)) {
     if (kind === "address") return [];
-    const inner = folded(value);
-    const found = OF_PLACE.map((field) => inner[field]).find(isName);
-    return found === undefined ? [] : tellOf(name, kind, found);
+    return fieldsOf(value).flatMap(([field, inner]) => (OF_PLACE.has(field) && isName(inner) ? tellOf(name, kind, inner) : []));
   }
   if (!isName(value)) return [];
   const text = plainId(String(value).trim());
@@ -64,25 +64,28 @@ function tellOf(name: string, kind: Kind, value: unknown): readonly ForeignPlace
 }
 
 /** `group/app#1`, `group/app!2`, `group&3`. */
-function tellOfReference(item: Plain): readonly ForeignPlace[] {
-  const references = isPlain(item.references) ? item.references.full : undefined;
-  const text = [references, item.reference, item.full_reference].find((one) => typeof one === "string" && /^[\w./-]+[#!&]\d+$/.test(one));
-  const [, path = ""] = /^([\w./-]+)[#!&]\d+$/.exec(String(text ?? "")) ?? [];
-  return path.includes("/") || String(text ?? "").includes("&") ? [{ name: "reference", kind: "either", value: path }] : [];
+function tellOfReference(value: unknown): readonly ForeignPlace[] {
+  const text = isPlain(value) ? value.full : value;
+  const [, path = "", mark] = (typeof text === "string" && /^([\w./-]+)([#!&])\d+$/.exec(text)) || [];
+  return path.includes("/") || mark === "&" ? [{ name: "reference", kind: "either", value: path }] : [];
 }
 
 /** A project or group tells of itself by its own id too, where that says what it is the id of. */
-function tellOfId({ id }: Plain): readonly ForeignPlace[] {
-  const [, type, number = ""] = (typeof id === "string" && /^gid:\/\/[^/]+\/(Project|Group)\/(\d+)$/.exec(id)) || [];
+function tellOfId(value: unknown): readonly ForeignPlace[] {
+  const [, type, number = ""] = (typeof value === "string" && /^gid:\/\/[^/]+\/(Project|Group)\/(\d+)$/.exec(value)) || [];
   return type === undefined ? [] : [{ name: "id", kind: type === "Project" ? "project" : "group", value: number }];
 }
 
-const tellOfLinks = ({ _links: links }: Plain): readonly ForeignPlace[] =>
-  isPlain(links) ? tellOf("_links", "address", links.self ?? links.project) : [];
+const tellOfLinks = (value: unknown): readonly ForeignPlace[] =>
+  isPlain(value) ? [value.self, value.project].flatMap((link) => tellOf("_links", "address", link)) : [];
 
 /** Every place that an object of another server's answer says it belongs to: nobody vouches that it agrees with itself. */
 export function tellsOf(object: Plain): readonly ForeignPlace[] {
-  const item: Plain = { ...folded(object), _links: object._links };
-  const told = Object.entries(FIELDS).flatMap(([name, kind]) => tellOf(name, kind, item[name]));
-  return [...told, ...tellOfReference(item), ...tellOfId(item), ...tellOfLinks(item)];
+  return fieldsOf(object).flatMap(([name, value]) => {
+    if (/^(full_)?references?$/.test(name)) return tellOfReference(value);
+    if (name === "id") return tellOfId(value);
+    if (name === "_links") return tellOfLinks(value);
+    const kind = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+    return kind ? tellOf(name, kind, value) : [];
+  });
 }

@@ -205,13 +205,13 @@ describe("what is withheld from tools is withheld here", () => {
       expect((await client.prompts()).map(({ name }) => name)).toEqual(["explain_failed_pipeline", "plan_milestone"]);
       const before = sandbox.requests.length;
       for (const work of [
-        client.read(`gitlab://projects/${ENCODED}/jobs/1/log`),
-        client.read(`gitlab://projects/${ENCODED}/merge_requests/42`),
-        client.read("gitlab://tools/job.log_get"),
-        client.prompt("triage_issues", { project: PROJECT }),
-        client.prompt("write_release_notes", { project: PROJECT }),
+        () => client.read(`gitlab://projects/${ENCODED}/jobs/1/log`),
+        () => client.read(`gitlab://projects/${ENCODED}/merge_requests/42`),
+        () => client.read("gitlab://tools/job.log_get"),
+        () => client.prompt("triage_issues", { project: PROJECT }),
+        () => client.prompt("write_release_notes", { project: PROJECT }),
       ])
-        expect(await failure(work)).toMatchObject({ code: -32602, message: expect.stringContaining("not_permitted") });
+        expect(await failure(work())).toMatchObject({ code: -32602, message: expect.stringContaining("not_permitted") });
       expect(await client.complete({ type: "ref/prompt", name: "triage_issues" }, "label", "bu", { project: PROJECT })).toEqual([]);
       expect(sandbox.requests.length).toBe(before);
     } finally {

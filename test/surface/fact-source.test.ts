@@ -63,7 +63,8 @@ describe("enabling asks GitLab what the token may do, and waits for it so long a
     if (hangs) sandbox.fail({ kind: "hang" });
     const connection = createBridge({ settings, log: createLog({ level: "silent" }), version: "0", cwd: "/" }).connect();
     expect(sandbox.requests).toEqual([]);
-    const answer = (await enableToolset.run({ toolset: "work_items" }, entryCall(connection))) as unknown as {
+    const call = { ...entryCall(connection), context: bareContext(sandbox.url, undefined) };
+    const answer = (await enableToolset.run({ toolset: "work_items" }, call)) as unknown as {
       json: { toolsets: { tools: { effect: string }[]; withheld?: { reason: string }[] }[] };
     };
     return answer.json.toolsets[0];

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { narrow } from "../../src/policy/narrow.ts";
 import { type Chain, type ChainClient, fixture, openChain, unframed } from "./chain.ts";
 
 describe.each(["legacy", "modern"])("calls through to a %s server", (era) => {
@@ -21,7 +22,10 @@ describe.each(["legacy", "modern"])("calls through to a %s server", (era) => {
     expect(picture.content).toEqual([{ type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" }]);
     expect(picture.meta).toMatchObject({ "example.com/seen": true });
     const link = await client.run("fix.link");
-    expect(await client.client.readResource({ uri: "fixture://one" })).toMatchObject({ contents: [{ text: "content of fixture://one" }] });
+    // In a frame, like everything that others wrote.
+    expect(await client.client.readResource({ uri: "fixture://one" })).toMatchObject({
+      contents: [{ text: expect.stringMatching(/^<<<.*\ncontent of fixture:\/\/one\n.*>>>$/) }],
+    });
     await expect(client.client.readResource({ uri: "fixture://two" })).rejects.toThrow();
     expect(link.content).toEqual([{ type: "resource_link", uri: "fixture://one", name: "one", mimeType: "text/plain" }]);
   });
@@ -92,6 +96,16 @@ describe("policy over a server's tools", () => {
       expect((await client.run(id)).json).toMatchObject({ code: "not_permitted", rule: "read_only" });
     expect((await client.run("fix.peek")).text).toBe("0");
     expect((await client.call("gitlab_find_action", { query: "fix.wipe" })).json.results).toEqual([]);
+    await chain.close();
+  });
+
+  it("a link can be read only while the tool that gave it may be used", async () => {
+    const { chain, client } = await open([]);
+    await client.run("fix.link");
+    const read = () => client.client.readResource({ uri: "fixture://one" });
+    expect(await read()).toMatchObject({ contents: [{ uri: "fixture://one" }] });
+    chain.bridge.limit(narrow(client.connection.settings, { excludeTools: ["fix.link"] }));
+    await expect(read()).rejects.toThrow(/not_permitted.*fix\.link/);
     await chain.close();
   });
 

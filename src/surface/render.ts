@@ -146,16 +146,22 @@ function renderPreview(preview: Readonly<Record<string, unknown>>): ToolResult {
   const framed = Object.keys(now).length > 0 ? `\nWhat it would change:\n${frame(toLines(now))}` : "";
   // A composite shows what each of its parts would send, with what is there now among it.
   const body = JSON.stringify(sent).includes('"untrusted":true') ? frame(toLines(sent)) : toLines(sent);
-  const json = { preview: true, sent: false, ...preview, ...(untrusted ? { untrusted: NOTE } : {}) };
+  const json = { ...shown(preview), preview: true, sent: false, ...(untrusted ? { untrusted: NOTE } : {}) };
   return { content: [text(`Safe mode: nothing was sent. This is what the call would send:\n${body}${framed}`)], structuredContent: json };
+}
+
+/** A block of another server with whatever text it carries in a frame. */
+function framedBlock(block: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (block.type === "text") return { ...block, text: frame(String(block.text ?? "")) };
+  const { resource } = block as { resource?: Readonly<Record<string, unknown>> };
+  return typeof resource?.text === "string" ? { ...block, resource: { ...resource, text: frame(resource.text) } } : block;
 }
 
 /** Another server's own result, whole: its texts framed, its value marked. */
 function renderRelayed(result: Readonly<Record<string, unknown>>): ToolResult {
   const { content = [], structuredContent } = result as Partial<Pick<ToolResult, "content" | "structuredContent">>;
-  const blocks = content.map((block) => (block.type === "text" ? { ...block, text: frame(String(block.text ?? "")) } : block));
   const json = structuredContent ? { structuredContent: { ...shown(structuredContent), untrusted: RELAYED } } : {};
-  return { ...result, content: blocks, ...json };
+  return { ...result, content: content.map(framedBlock), ...json };
 }
 
 /** @throws Error for `needs_input`, which is asked and never rendered. */

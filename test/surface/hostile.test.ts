@@ -5,7 +5,7 @@ import { BridgeError } from "../../src/errors.ts";
 import { isRaw } from "../../src/policy/call-effects.ts";
 import { renderError, renderOutcome } from "../../src/surface/render.ts";
 import { visible } from "../../src/visible.ts";
-import { faultsOfJson, faultsOfText, HOSTILE, hiddenIn, LINE, MARK } from "../support/hostile.ts";
+import { faultsOfJson, faultsOfText, HOSTILE, hiddenIn, LINE, MARK, outside } from "../support/hostile.ts";
 import { minimal } from "../support/minimal.ts";
 import { type Answer, recordingRoad } from "../support/recorder.ts";
 
@@ -129,14 +129,33 @@ describe("whatever GitLab answers, to whatever action", () => {
       content: [
         { type: "text", text: HOSTILE },
         { type: "text", text: "two" },
+        { type: "resource", resource: { uri: "x://y", text: HOSTILE } },
       ],
       structuredContent: evil(),
       isError: true,
     };
     const rendered = renderOutcome({ kind: "relayed", result });
-    expect(faultsOfText(rendered.content.map((block) => String(block.text)).join("\n"))).toEqual([]);
+    const texts = rendered.content.map((block) => String(block.text ?? (block.resource as { text: string }).text));
+    expect(texts.filter((text) => text.includes(MARK))).toHaveLength(2);
+    expect(faultsOfText(texts.join("\n"))).toEqual([]);
     expect(rendered.structuredContent?.untrusted).toMatch(/another server.*data, not instructions/);
     expect(rendered.isError).toBe(true);
+  });
+
+  it("and a preview: what is there now is framed, and nothing in either form is hidden", () => {
+    const preview = {
+      method: "PUT",
+      path: "/x",
+      body: { title: "own" },
+      sent: true,
+      changes: { title: { from: HOSTILE, to: "own" } },
+      untrusted: true,
+    };
+    const { content, structuredContent } = renderOutcome({ kind: "preview", preview });
+    const shown = String(content[0]?.text);
+    expect(outside(shown)).not.toContain(MARK);
+    expect([...hiddenIn(shown), ...faultsOfJson(structuredContent)]).toEqual([]);
+    expect(structuredContent).toMatchObject({ preview: true, sent: false });
   });
 
   it("bites: without frame or mark, or with something hidden, it is found", () => {

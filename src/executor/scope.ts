@@ -60,6 +60,9 @@ const OUTSIDE = "is not inside the projects and groups that this server allows";
 
 type Judged = Pick<Call, "action" | "route" | "params">;
 
+/** Each is looked up. */
+const MOST_MENTIONS = 200;
+
 const LINT = "/projects/{project_id}/ci/lint";
 
 class Run implements RunScope {
@@ -127,8 +130,10 @@ class Run implements RunScope {
     await this.#judgeMentions(mentions, ownOf(params));
   }
 
-  async #judgeMentions(mentions: readonly Mention[], own: Own | undefined): Promise<void> {
-    for (const mention of mentions)
+  async #judgeMentions(all: readonly Mention[], own: Own | undefined): Promise<void> {
+    const mentions = new Map(all.map((mention) => [`${mention.kind} ${mention.value.toLowerCase()}`, mention]));
+    if (mentions.size > MOST_MENTIONS) this.#refuse(`its texts lead to more places than can be judged (${MOST_MENTIONS})`);
+    for (const mention of mentions.values())
       if (!(await holdsMention(this.#judge, mention, own)))
         this.#refuse(`${mention.name} leads outside of them: ${mention.text.slice(0, 100)}`);
   }

@@ -124,6 +124,14 @@ describe("texts that lead elsewhere", () => {
     await passed("label.promote", { project_id: 101, label_id: 201 }, group);
   });
 
+  it("are looked up once each, and not without end", async () => {
+    const before = project.sandbox.requests.length;
+    await passed("issue.note_create", { ...NOTE, body: "acme/webshop#1 ".repeat(5_000) });
+    expect(project.sandbox.requests.length - before).toBeLessThan(10);
+    const many = Array.from({ length: 201 }, (_one, at) => `acme/webshop-${at}#1`).join(" ");
+    await refused("issue.note_create", { ...NOTE, body: many }, /more places than can be judged/);
+  });
+
   it("are read in time that grows with the text, not faster", () => {
     for (const part of ["a-", "a/", "-", "a.b/", "[x:", "@", "#1"]) expect(mentionsIn({ body: part.repeat(200_000) })).toBeDefined();
   }, 5_000);

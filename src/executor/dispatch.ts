@@ -15,6 +15,7 @@ import { type NormalizeOptions, normalizeParams } from "./params.ts";
 import type { Look } from "./places.ts";
 import { questionFor } from "./question.ts";
 import { type RunParts, type RunScope, scopeFor } from "./scope.ts";
+import { withoutOwn } from "./secrets.ts";
 
 export interface RoadParts {
   readonly registry: Registry;
@@ -264,7 +265,7 @@ async function written<T>(
     return result;
   } catch (error) {
     await write({ error });
-    throw error;
+    throw withoutOwn(error, begun.action, { given: begun.params, ...run.params });
   }
 }
 

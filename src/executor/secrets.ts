@@ -3,7 +3,7 @@ import { mkdir, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { ActionRow, Call, Outcome } from "../catalog/types.ts";
 import type { Settings } from "../config/options.ts";
-import { BridgeError } from "../errors.ts";
+import { BridgeError, type ErrorDetail } from "../errors.ts";
 import { MASK, maskAddress } from "../log.ts";
 import { isPlain } from "./slim.ts";
 
@@ -64,7 +64,8 @@ export function hideSecrets(value: unknown, row: Pick<ActionRow, "id" | "entity"
         isWrittenOut(key) ||
         SECRET_IN.some(([actions, field]) => field === name && actions.test(row.id));
       if (secret) return [key, isPlain(inner) ? hideSecrets(inner, row, inVariable) : hideAll(inner)];
-      if (typeof inner === "string") return [key, ADDRESS_FIELD.test(name) ? maskAddress(inner) : inner];
+      if (typeof inner === "string")
+        return [key, VARIABLES.test(name) ? hideAll(inner) : ADDRESS_FIELD.test(name) ? maskAddress(inner) : inner];
       if (VARIABLES.test(name)) return [key, hideVariables(inner, row)];
       return [key, hideSecrets(inner, row, inVariable)];
     }),
@@ -77,6 +78,36 @@ function hideVariables(value: unknown, row: Pick<ActionRow, "id" | "entity">): u
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [key, isPlain(inner) ? hideSecrets(inner, row, true) : hideAll(inner)]),
   );
+}
+
+/** Shorter ones would blank out ordinary words. */
+const SHORTEST = 6;
+
+/** The secrets that a call brings along: whatever is not in the copy that hides them. */
+function ownSecrets(given: unknown, hidden: unknown): readonly string[] {
+  if (typeof given === "string") return given === hidden || given.length < SHORTEST ? [] : [given];
+  const pairs = Array.isArray(given) ? given.map((item, at) => [item, Array.isArray(hidden) ? hidden[at] : hidden]) : [];
+  const fields = isPlain(given) ? Object.keys(given).map((key) => [given[key], isPlain(hidden) ? hidden[key] : hidden]) : [];
+  return [...pairs, ...fields].flatMap(([one, other]) => ownSecrets(one, other));
+}
+
+/** The same value with every text in it changed, names of fields too. */
+function eachText(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((item) => eachText(item, change));
+  if (!isPlain(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [change(key), eachText(inner, change)]));
+}
+
+/** What was thrown, without the secrets of the call: GitLab, and who reads arguments, may quote what was sent. */
+export function withoutOwn(thrown: unknown, row: Pick<ActionRow, "id" | "entity">, params: Readonly<Record<string, unknown>>): unknown {
+  if (!(thrown instanceof BridgeError)) return thrown;
+  const secrets = ownSecrets(params, hideSecrets(params, row));
+  const mask = (text: string) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+  const { code, message, hint, detail, cause } = thrown;
+  const before = [message, hint, detail];
+  const after = eachText(before, mask) as readonly [string, string, ErrorDetail];
+  return JSON.stringify(before) === JSON.stringify(after) ? thrown : new BridgeError(code, ...after, cause);
 }
 
 const holdsMask = (value: unknown): boolean =>

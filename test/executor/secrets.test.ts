@@ -264,6 +264,31 @@ describe("secrets that are there already", () => {
   });
 });
 
+describe("an error that quotes what was sent", () => {
+  it.each<[string, Record<string, unknown>]>([
+    ["variable.create", { project_id: 1, key: "K", value: "own-s3cret-value" }],
+    ["user.create", { email: "a@a.test", name: "n", username: "u", password: "own-s3cret-value" }],
+    ["user.create", { email: "a@a.test", name: "n", username: "u", password: ["own-s3cret-value"] }],
+    ["webhook.create", { project_id: 1, url: "https://a.test", custom_headers: [{ key: "A", value: "own-s3cret-value" }] }],
+    ["pipeline.trigger", { project_id: 1, ref: "main", token: "t0ken-of-trigger", variables: "own-s3cret-value" }],
+    ["pipeline.trigger", { project_id: 1, ref: "main", token: "own-s3cret-value", variables: { A: "x" } }],
+    ["gitlab.rest", { method: "PUT", path: "/projects/1", body: { runners_token: "own-s3cret-value" } }],
+  ])("%s %j: tells nothing of the secrets in it", async (name, params) => {
+    const lines: string[] = [];
+    const audit = { identity: "name" as const, write: (line: object) => void lines.push(JSON.stringify(line)) };
+    const said = { message: { value: ["own-s3cret-value is no good"], "own-s3cret-value": ["is bad"] } };
+    const road = recordingRoad(["--admin", "--confirm=off", "--allow-raw"], () => Response.json(said, { status: 400 }), {}, { audit });
+    const error = await road.run(name, params).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(BridgeError);
+    expect(JSON.stringify([renderError(error), (error as BridgeError).detail, lines])).not.toContain("own-s3cret-value");
+  });
+
+  it("keeps its words otherwise", async () => {
+    const road = recordingRoad(["--confirm=off"], () => Response.json({ message: "plain words" }, { status: 400 }));
+    await expect(road.run("variable.create", { project_id: 1, key: "K", value: "own-s3cret-value" })).rejects.toThrow(/plain words/);
+  });
+});
+
 describe("files that hold secrets", () => {
   const download = { project_id: 1, secure_file_id: 1 };
   const open = (...flags: string[]) => recordingRoad(flags, () => new Response(NEW, { headers: { "content-type": "text/plain" } }));

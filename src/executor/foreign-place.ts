@@ -56,8 +56,8 @@ function tellOf(name: string, kind: Kind, value: unknown): readonly ForeignPlace
   }
   if (!isName(value)) return [];
   const text = plainId(String(value).trim());
-  // A word alone is a name for people: only ids and whole paths name a project.
-  const isPlace = /^\d+$/.test(text) || PATH.test(toFullPath(text)) || ((kind === "group" || name === "full_path") && WORD.test(text));
+  // A word alone may be the path of a group; of a project it is a name for people.
+  const isPlace = /^\d+$/.test(text) || PATH.test(toFullPath(text)) || (kind !== "project" && WORD.test(text));
   // A number without a word beside it is the id of a namespace.
   const sure = kind === "either" && /^\d+$/.test(text) ? "group" : kind;
   return kind === "address" || isPlace ? [{ name, kind: sure, value: text }] : [];

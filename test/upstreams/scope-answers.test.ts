@@ -57,6 +57,9 @@ const FOREIGN: readonly Record<string, unknown>[] = [
   { fullPath: "acme/mobile-app" },
   { namespace: { fullPath: "acme/mobile-app" } },
   { namespace: "acme/mobile-app" },
+  { namespace: "zoo" },
+  { namespace: { full_path: "zoo" } },
+  { namespace: { id: 12 } },
   { references: { full: "acme/mobile-app#5" } },
   { reference: "acme/mobile-app!5" },
   { web_url: "INSTANCE/acme/mobile-app/-/issues/5" },
@@ -131,6 +134,37 @@ describe("things in another server's answer", () => {
     const reply = await ask(OPEN, asBoth(value));
     expect(whole(reply)).not.toContain(MARK);
     expect(reply.json).toMatchObject({ items: [], cursor: "abc123", state: "done", filtered: expect.any(String) });
+  });
+});
+
+describe("with --allow-groups", () => {
+  it("what is below the group stays, what stands above it stays only as a part, the rest is left out", async () => {
+    const entry = { url: server.url, headers: { Authorization: "Bearer oauth-1234567890" } };
+    const flags = ["--allow-groups=acme/platform", "--confirm=off", `--token=${sandbox.tokens.root}`];
+    const grouped = openChain({ gitlab_mcp: entry }, flags, { url: sandbox.url });
+    const other = await grouped.connect();
+    await other.call("list_available_toolsets");
+    const below = [
+      { project_id: 103 },
+      { group_id: 11 },
+      { fullPath: "acme/platform" },
+      { webUrl: `${sandbox.url}/groups/acme/platform/-/epics/1` },
+    ];
+    const outside = [{ project_id: 101 }, { fullPath: "acme/platform-too" }, { group_id: 12 }, { namespace: { full_path: "zoo" } }];
+    const items = [
+      ...below.map((place) => ({ title: OURS, ...place, milestone: { title: "above", group_id: 10 } })),
+      ...outside.map((place) => ({ title: MARK, ...place })),
+    ];
+    for (const [tool, params] of [
+      ["search", { scope: "issues", search: "x", group_id: "acme/platform" }],
+      ["get_merge_request", { project_id: 103, merge_request_iid: 1 }],
+    ] as const) {
+      await server.answer({ tools: { [tool]: { result: asBoth({ items }) } } });
+      const reply = await other.run(`gitlab_mcp.${tool}`, params);
+      expect(reply.json.items).toMatchObject(below.map((place) => ({ title: OURS, ...place, milestone: { title: "above" } })));
+      expect(whole(reply)).not.toContain(MARK);
+    }
+    await grouped.close();
   });
 });
 

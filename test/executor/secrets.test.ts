@@ -10,6 +10,7 @@ import { createGitLabSource } from "../../src/executor/gitlab.ts";
 import { createLog, MASK } from "../../src/log.ts";
 import { isRaw } from "../../src/policy/call-effects.ts";
 import { createDoor } from "../../src/policy/door.ts";
+import { askedFields } from "../../src/policy/graphql.ts";
 import { createPolicy } from "../../src/policy/policy.ts";
 import { createRegistry } from "../../src/registry/registry.ts";
 import { renderError, renderOutcome } from "../../src/surface/render.ts";
@@ -89,6 +90,19 @@ describe("every action that makes or rotates a secret", () => {
     );
     const missing = makes.filter(({ secret }) => !secret).map(({ id }) => id);
     expect(missing).toEqual([]);
+    // By what GitLab calls the answers that hold one, whatever an action of ours is called.
+    const gives = loadActions().filter(
+      ({ effect, entity = "" }) =>
+        effect !== "read" && /With(?:Token|Secret)$|ResetTokenResult$|RegistrationDetails$|SupportPin$/.test(entity),
+    );
+    expect(gives.filter(({ secret }) => !secret).map(({ id }) => id)).toEqual([]);
+    expect(gives.length).toBeGreaterThan(15);
+    // Documents of ours ask for none, so that no answer of theirs can hold one.
+    const asks = loadActions().flatMap(({ id, graphql }) =>
+      graphql === undefined ? [] : askedFields(graphql).map(({ name }) => `${id} ${name}`),
+    );
+    expect(asks.filter((one) => /(?:token|secret|password|private_?key|dsn|pin)$/i.test(one))).toEqual([]);
+    expect(asks.length).toBeGreaterThan(500);
     expect(rows.length).toBeGreaterThanOrEqual(25);
   });
 

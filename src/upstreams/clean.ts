@@ -1,3 +1,5 @@
+import { visible } from "../visible.ts";
+
 type Json = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -76,11 +78,13 @@ export function cleanResult(result: Json): Json {
   };
 }
 
-/** `x-mcp-header` is between the upstream and us. */
+/** `x-mcp-header` is between the upstream and us; what a text hides from a person is shown. */
 function stripHeaders(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stripHeaders);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (key === "x-mcp-header" ? [] : [[key, stripHeaders(inner)]])));
+  const told = (key: string, inner: unknown) =>
+    typeof inner === "string" && (key === "description" || key === "title") ? visible(inner) : stripHeaders(inner);
+  return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (key === "x-mcp-header" ? [] : [[key, told(key, inner)]])));
 }
 
 export const listedSchema = (schema: Json): Json => stripHeaders(schema) as Json;
@@ -110,8 +114,8 @@ export function cleanTool(tool: unknown): UpstreamTool | string {
   const title = [tool.title, annotations.title].find((one): one is string => typeof one === "string" && one !== "");
   return {
     name,
-    ...(title === undefined ? {} : { title: cut(title, 100) }),
-    description: cut(typeof tool.description === "string" ? tool.description : "", LONGEST_TEXT),
+    ...(title === undefined ? {} : { title: cut(visible(title), 100) }),
+    description: cut(typeof tool.description === "string" ? visible(tool.description) : "", LONGEST_TEXT),
     inputSchema: { ...inputSchema, type: "object" },
     annotations,
     ...(Array.isArray(tool.icons) && JSON.stringify(tool.icons).length < 10_000 ? { icons: tool.icons } : {}),

@@ -41,11 +41,11 @@ const nameOf = (key: string) =>
         .replaceAll("-", "_")
         .toLowerCase();
 
-/** Every text in it, whatever it is called. */
-const hideAll = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(hideAll);
-  return typeof value === "string" && value !== "" ? MASK : value;
-};
+/** Every text of a secret; `rest` hides what is in objects. */
+function hideAll(value: unknown, rest: (value: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => hideAll(item, rest));
+  return typeof value === "string" ? value && MASK : rest(value);
+}
 
 /** A query may write a list of variables out: `variables[KEY]`, `variables[][value]`. */
 const isWrittenOut = (key: string) => key.includes("[") && VARIABLES.test(nameOf(key)) && !/\[(?:key|variable_type)\]$/.test(key);
@@ -55,6 +55,7 @@ export function hideSecrets(value: unknown, row: Pick<ActionRow, "id" | "entity"
   if (Array.isArray(value)) return value.map((item) => hideSecrets(item, row, inVariable));
   if (!isPlain(value)) return value;
   const variable = inVariable || looksLikeVariable(value);
+  const rest = (inner: unknown) => hideSecrets(inner, row, inVariable);
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const name = nameOf(key);
@@ -63,21 +64,19 @@ export function hideSecrets(value: unknown, row: Pick<ActionRow, "id" | "entity"
         (variable && name === "value") ||
         isWrittenOut(key) ||
         SECRET_IN.some(([actions, field]) => field === name && actions.test(row.id));
-      if (secret) return [key, isPlain(inner) ? hideSecrets(inner, row, inVariable) : hideAll(inner)];
-      if (typeof inner === "string")
-        return [key, VARIABLES.test(name) ? hideAll(inner) : ADDRESS_FIELD.test(name) ? maskAddress(inner) : inner];
+      if (secret) return [key, hideAll(inner, rest)];
       if (VARIABLES.test(name)) return [key, hideVariables(inner, row)];
-      return [key, hideSecrets(inner, row, inVariable)];
+      if (typeof inner === "string") return [key, ADDRESS_FIELD.test(name) ? maskAddress(inner) : inner];
+      return [key, rest(inner)];
     }),
   );
 }
 
-/** Variables as a list of objects, or as an object of values by name. */
+/** Variables as a list of objects, as an object of values by name, or in any other form that somebody may have taken for one. */
 function hideVariables(value: unknown, row: Pick<ActionRow, "id" | "entity">): unknown {
-  if (!isPlain(value) || "value" in value) return hideSecrets(value, row, true);
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, isPlain(inner) ? hideSecrets(inner, row, true) : hideAll(inner)]),
-  );
+  const rest = (inner: unknown) => hideSecrets(inner, row, true);
+  if (!isPlain(value) || "value" in value) return hideAll(value, rest);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, hideAll(inner, rest)]));
 }
 
 /** Shorter ones would blank out ordinary words. */

@@ -178,6 +178,7 @@ const FULL_OF_SECRETS = {
   ...Object.fromEntries(SECRET_NAMES.map((name) => [name, NEW])),
   import_url: `https://bot:${NEW}@gitlab.test/a.git`,
   variables: [{ key: "K", value: NEW, variable_type: "env_var" }],
+  tokens: { token: [{ password: NEW, token: [NEW] }] },
   nested: { deeper: [{ ...Object.fromEntries(SECRET_NAMES.map((name) => [name, NEW])) }] },
 };
 

@@ -42,7 +42,6 @@ export function createJudge({ policy: { settings }, look: ask, instance }: Scope
   /** What GitLab says it is; else its own words, which then name nothing but an entry of the list. */
   const placeOf = async (kind: "project" | "group", value: string): Promise<Place> =>
     (await look[kind](value)) ?? (/^\d+$/.test(value) ? { id: Number(value) } : { path: value });
-  const hasDots = (value: string) => value.split("/").some((part) => part === "." || part === "..");
   const isInside = async (kind: "project" | "group", place: Place) => {
     const now = await knownNow();
     return scopes.every((scope) => (kind === "project" ? holdsProject : holdsGroup)(scope, place, now));
@@ -61,7 +60,7 @@ export function createJudge({ policy: { settings }, look: ask, instance }: Scope
       }
       return undefined;
     },
-    holds: async (kind: "project" | "group", value: string) => !hasDots(value) && isInside(kind, await placeOf(kind, value)),
+    holds: async (kind: "project" | "group", value: string) => !isClimbing(value) && isInside(kind, await placeOf(kind, value)),
     isAbove: async (value: string) => {
       const [place, now] = [await placeOf("group", value), await knownNow()];
       return scopes.every((scope) => standsAbove(scope, place, now) || holdsGroup(scope, place, now));
@@ -97,6 +96,25 @@ export async function holdsAbove(judge: Judge, own: Own | undefined): Promise<bo
   return judge.holds("group", own.kind === "group" ? path : aboveOf(path));
 }
 
+const LONGEST_PATH = 1_000;
+
+const isClimbing = (path: string) => path.split("/").some((part) => part === "." || part === "..");
+
+/** Pages of this GitLab itself: no project or group may be called so. */
+const isPage = (path: string): boolean =>
+  /^(?:help|users|dashboard|explore|admin|-\/(?:profile|user_settings))(?:\/|$)/.test(path) && !isClimbing(path);
+
+/** Below a project nothing is but what belongs to it: its pages have addresses without a dash, too (`group/app/pipelines`). */
+async function holdsPageOf(judge: Judge, path: string): Promise<boolean> {
+  if (isClimbing(path) || path.length > LONGEST_PATH) return false;
+  for (const { index } of path.matchAll(/\//g)) {
+    const above = path.slice(0, index);
+    // Only what the settings name is looked up: a text can hold many addresses.
+    if ((await judge.isInside("project", { path: above })) && (await judge.holds("project", above))) return true;
+  }
+  return false;
+}
+
 const holdsEither = async (judge: Judge, path: string) => (await judge.holds("project", path)) || (await judge.holds("group", path));
 
 /** One word before a mark is a project beside the call's own, or a group, if there is one of that name; else it is only a word. */
@@ -117,6 +135,7 @@ export async function holdsMention(judge: Judge, mention: Mention, own: Own | un
   if (kind === "path") return holdsEither(judge, toFullPath(value));
   const target = judge.target(value);
   const path = target?.project ?? target?.group;
-  if (path === undefined || (target?.kind === undefined && !/\/|^\d+$/.test(path))) return true;
-  return holdsEither(judge, path);
+  const isWhole = target?.kind === undefined && target?.group === undefined;
+  if (path === undefined || (target?.kind === undefined && !/\/|^\d+$/.test(path)) || (isWhole && isPage(path))) return true;
+  return (await holdsEither(judge, path)) || (isWhole && (await holdsPageOf(judge, path)));
 }

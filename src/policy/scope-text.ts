@@ -1,5 +1,6 @@
 import { GITLAB } from "../catalog/load.ts";
 import type { Action } from "../catalog/types.ts";
+import { outsideCode } from "./code-blocks.ts";
 import { fold } from "./foreign.ts";
 
 type Params = Readonly<Record<string, unknown>>;
@@ -17,6 +18,8 @@ export interface Mention {
 
 /** Texts that GitLab reads for references and commands. Contents of files are not among them. */
 const TEXT = /(^|_)(title|description|body|note|message|summary|comment|text|reason|template)$/;
+/** Those whose lines GitLab takes for commands. */
+const COMMANDED = /(^|_)(description|body|note|summary|comment|text)$/;
 
 const PATH = "[A-Za-z0-9_.][A-Za-z0-9_.-]*";
 /** What stands behind a path to make a reference of it: `#1`, `!2`, `&3`, `$4`, `^alert#5`, `@a1b2c3d`. */
@@ -26,13 +29,21 @@ const LONGEST_PATH = 1_000;
 /** `[issue:group/app/1]`. */
 const BRACKETED = new RegExp(`\\[[a-z_]+:(${PATH}(?:/${PATH})*)/[^\\]/]+\\]`, "g");
 const ADDRESS = /https?:\/\/[^\s<>"')\]]+/gi;
+/** What closes a sentence or a mark-up behind an address; no path of a project ends so. */
+const AFTER_ADDRESS = ".,;:!?*`~|}";
 /** Lines that move a thing elsewhere. */
-const MOVING = /^[ \t]*\/(?:move|clone|move_to|clone_to)\b[ \t]*(.*)$/gim;
+const MOVING = /^[ \t]*\/(?:move|clone|move_to|clone_to)(?!\S)[ \t]*(.*)$/gim;
 /** Lines that hang a thing below something of the group above. */
-const RISING = /^[ \t]*\/(?:promote|promote_to|epic|parent_epic|child_epic|set_parent|parent|add_child|add_parent)\b[ \t]*(.*)$/gim;
+const RISING = /^[ \t]*\/(?:promote|promote_to|epic|parent_epic|child_epic|set_parent|parent|add_child|add_parent)(?!\S)[ \t]*(.*)$/gim;
 
 function all(pattern: RegExp, text: string): readonly RegExpMatchArray[] {
   return [...text.matchAll(pattern)];
+}
+
+function addressIn(text: string): string {
+  let end = text.length;
+  while (AFTER_ADDRESS.includes(text[end - 1] ?? " ")) end--;
+  return text.slice(0, end);
 }
 
 /** The path that ends at a place of a text, as GitLab finds it: a dash or a slash may stand before it, but begins none of its parts. */
@@ -51,7 +62,10 @@ function leadsOf(name: string, text: string): readonly Mention[] {
   const marked = all(MARK, bare).map(({ 0: mark, index = 0 }) => ({ path: pathBefore(bare, index), mark }));
   const bracketed = all(BRACKETED, bare).map(([whole, path = ""]) => ({ path, mark: whole }));
   return [
-    ...all(ADDRESS, text).map(([address]): Mention => ({ name, text: address, kind: "address", value: address })),
+    ...all(ADDRESS, text).map(([whole]): Mention => {
+      const address = addressIn(whole);
+      return { name, text: address, kind: "address", value: address };
+    }),
     ...[...marked.filter(({ path }) => path !== ""), ...bracketed].map(
       ({ path, mark }): Mention => ({
         name,
@@ -69,8 +83,9 @@ export function leadsIn(text: string): readonly Mention[] {
   return [...places.values()];
 }
 
-function mentionsOf(name: string, text: string): readonly Mention[] {
-  const moved = all(MOVING, text).map(([line, to = ""]): Mention => {
+/** `lines`: the text as far as its lines can be commands. */
+function mentionsOf(name: string, text: string, lines = text): readonly Mention[] {
+  const moved = all(MOVING, lines).map(([line, to = ""]): Mention => {
     const value =
       to
         .trim()
@@ -79,7 +94,7 @@ function mentionsOf(name: string, text: string): readonly Mention[] {
     return { name, text: line.trim(), kind: /^https?:/i.test(value) ? "address" : "path", value };
   });
   // A thing of the same project is named by its bare number.
-  const risen = all(RISING, text).filter(([, to = ""]) => !/^\s*#\d+\s*$/.test(to));
+  const risen = all(RISING, lines).filter(([, to = ""]) => !/^\s*#\d+\s*$/.test(to));
   return [
     ...leadsOf(name, text),
     // Without a place a thing is moved nowhere, and copied beside itself.
@@ -100,7 +115,7 @@ function read<T>(params: Params, of: (name: string, text: string) => readonly T[
 
 /** Every place that the texts of a write lead to, at any depth. */
 export const mentionsIn = (params: Params): readonly Mention[] =>
-  read(params, (name, text) => (TEXT.test(name) ? mentionsOf(name, text) : []));
+  read(params, (name, text) => (TEXT.test(name) ? mentionsOf(name, text, COMMANDED.test(name) ? outsideCode(text) : text) : []));
 
 /** References that a read asks GitLab to resolve. */
 export const referencesIn = (params: Params): readonly Mention[] =>
@@ -130,8 +145,9 @@ const isForeignText = (name: string) => !BYTES.test(name) && !/(^|_)(search|quer
 export const foreignMentionsIn = (params: Params): readonly Mention[] =>
   read(params, (name, text) => (isForeignText(fold(name)) ? mentionsOf(name, text) : []));
 
-/** Texts whose lines GitLab takes for commands. */
-const COMMANDED = /(^|_)(description|body|note|summary|comment|text)$/;
-
+/** Texts in which a line can be a command. What another server makes of a text nobody knows: there code is no exception. */
 export const textsIn = ({ source }: Pick<Action, "source">, params: Params): readonly string[] =>
-  read(params, (name, text) => ((source === GITLAB ? COMMANDED.test(name) : isForeignText(fold(name))) ? [text] : []));
+  read(params, (name, text) => {
+    if (source !== GITLAB) return isForeignText(fold(name)) ? [text] : [];
+    return COMMANDED.test(name) ? [outsideCode(text)] : [];
+  });

@@ -71,6 +71,8 @@ describe("texts that lead elsewhere", () => {
     "/promote",
     "/epic &1",
     "/set_parent &4",
+    "```\nx\n```\n/promote",
+    "```\nCloses acme/mobile-app#1\n```",
   ])("%j is not sent", async (body) => refused("issue.note_create", { ...NOTE, body }, /body leads outside/));
 
   it.each([
@@ -83,6 +85,8 @@ describe("texts that lead elsewhere", () => {
     "/set_parent #3",
     "path/to/file.ts:12",
     "https://example.com/acme/mobile-app/-/issues/1",
+    "/parent/child\n/epic-notes\n/move/x",
+    "```\n/promote\n/move acme/mobile-app\n```",
   ])("%j is", async (body) => passed("issue.note_create", { ...NOTE, body }));
 
   it("addresses of this GitLab are read like references, in every text of every write", async () => {
@@ -99,6 +103,23 @@ describe("texts that lead elsewhere", () => {
     await refused("merge_request.review", { project_id: 101, merge_request_iid: 42, summary: "see acme/mobile-app#1" });
     await passed("issue.note_create", { ...NOTE, body: `see ${here}` });
     await passed("issue.note_create", { ...NOTE, body: `hello ${project.sandbox.url}/maria` });
+  });
+
+  it("addresses of the project itself pass as people write them, old forms and this GitLab's own pages too", async () => {
+    const { url } = project.sandbox;
+    const here = `${url}/acme/webshop`;
+    for (const body of [`See ${here}.`, `${here}, and`, `**${here}**!`, `\`${here}\``, `(${here})`, `${here}?`])
+      await passed("issue.note_create", { ...NOTE, body });
+    for (const end of ["pipelines", "issues", "badges/main/pipeline.svg", "uploads/1a/x.png", "wikis/home", "-/raw/main/a.txt"])
+      await passed("issue.note_create", { ...NOTE, body: `${here}/${end}` });
+    for (const page of ["help/user/project.md", "-/user_settings/ssh_keys", "users/sign_in", "dashboard/todos", "explore/projects"])
+      await passed("issue.note_create", { ...NOTE, body: `${url}/${page}` });
+    for (const there of ["acme/mobile-app.", "acme/mobile-app/pipelines", "acme/webshop-2/issues", "help/-/issues/1", "api/graphql"])
+      await refused("issue.note_create", { ...NOTE, body: `${url}/${there}` });
+    for (const there of ["help/../acme/mobile-app", "help/%2e%2e/acme/mobile-app", "help%2F..%2Facme/mobile-app"])
+      await refused("issue.note_create", { ...NOTE, body: `${url}/${there}` });
+    await refused("issue.note_create", { ...NOTE, body: `${here}/../mobile-app/issues` });
+    await refused("issue.note_create", { ...NOTE, body: `${here}/%2e%2e%2fmobile-app/issues` });
   });
 
   it("contents of files are not texts that GitLab follows, messages of commits are", async () => {

@@ -65,6 +65,35 @@ describe("commands in texts", () => {
     expect(commandsIn(row("issue.note_create"), { body })).toEqual([]);
   });
 
+  it.each(["```\n/merge\n```", "Try:\r\n\r\n```sh\r\n/merge\r\n```\r\n", "```\n/merge\n```\nor `x`\n```text\n\n  /close\n```"])(
+    "in a block of code is none: %j",
+    (body) => {
+      expect(commandsIn(row("issue.note_create"), { body })).toEqual([]);
+      // Nobody knows what another server makes of a text.
+      expect(commandsIn({ ...row("issue.note_create"), source: "far" }, { body })).not.toEqual([]);
+    },
+  );
+
+  it.each([
+    "```\n/merge",
+    "```\nx\n```\n/merge",
+    "````\n```\n````\n/merge\n````",
+    "```\nx\n``` \n/merge\n```",
+    "```\nx\n   ```\n/merge\n```",
+    "~~~\n```\n~~~\n/merge\n```",
+    "<div>\n```\n</div>\n\n/merge\n```",
+    "<!--\n```\n-->\n/merge\n```",
+    ">>>\n```\n>>>\n/merge\n```",
+    "---\n```\n---\n/merge\n```",
+    "a ` b\n```\n/merge\n```",
+    "``` a`b\n/merge\n```",
+    "```\rx\r```\r/merge\r```",
+    "- ```\n/merge\n  ```",
+    "text ```\n/merge\n```",
+  ])("is one where the block of code is not sure: %j", (body) => {
+    expect(commandsIn(row("issue.note_create"), { body })).toMatchObject([{ line: "/merge" }]);
+  });
+
   it("that destroy ask like what they do, that is told; a read takes none", () => {
     const note = row("merge_request.note_create");
     expect(policyWith().callVerdict(note, { body: "/merge" }, {})).toMatchObject({

@@ -45,8 +45,9 @@ const MODES: Readonly<Record<string, "add" | "remove" | "replace">> = { APPEND: 
 const isNone = (id: unknown) => String(id) === "0";
 const withoutNone = (ids: unknown): unknown => (Array.isArray(ids) ? ids.filter((id) => !isNone(id)) : isNone(ids) ? null : ids);
 
+/** By number inside a project (`_iid`) nothing is compared: beside an id it says another thing. */
 function thingsChange(name: string, given: unknown, now: Plain, params: Plain): Change | undefined {
-  const [, bare = ""] = /^(.+)_(?:ids?|iids?|usernames?|names?|titles?)$/.exec(name) ?? [];
+  const [, bare = ""] = /^(.+)_(?:ids?|usernames?|names?|titles?)$/.exec(name) ?? [];
   const field = bare === "" ? undefined : holderOf(bare, now);
   if (field === undefined) return undefined;
   const [from, asked] = [now[field], withoutNone(given)];
@@ -65,7 +66,8 @@ function changeOf(name: string, to: unknown, now: Plain, params: Plain): Change 
   if (Object.hasOwn(now, name)) return ownChange(name, now[name], to);
   const [, way, list = ""] = /^(add|remove)_(.+?)s?(?:_ids?)?$/.exec(name) ?? [];
   const grown = way === undefined ? undefined : holderOf(list, now);
-  if (grown !== undefined) return listChange(grown, now[grown], to, way as "add" | "remove");
+  if (grown !== undefined && (Array.isArray(now[grown]) || now[grown] === null))
+    return listChange(grown, now[grown], to, way as "add" | "remove");
   const attributes = name.replace(/_attributes$/, "");
   if (attributes !== name && Object.hasOwn(now, attributes)) return { field: attributes, from: now[attributes], to };
   const part = PARTS.map((one) => now[one]).find((inner) => isPlain(inner) && Object.hasOwn(inner, name));

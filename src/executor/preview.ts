@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { beforeOf } from "../catalog/load.ts";
 import type { Action, Call, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
@@ -35,6 +36,17 @@ function briefOf(now: Plain): Plain {
   return { ...named, ...Object.fromEntries([...(text ? [text] : []), ...(inner ? [[inner[0], pick(inner[1] as Plain, NAMES)]] : [])]) };
 }
 
+/** Of what has no name at all (a share, a setting), so many plain fields are shown. */
+const FEW = 4;
+const isScalar = (value: unknown) => ["string", "number", "boolean"].includes(typeof value) && value !== "";
+
+/** What would be gone. */
+function goneOf(now: Plain): Plain {
+  const brief = briefOf(now);
+  const plain = Object.keys(now).filter((name) => isScalar(now[name]));
+  return Object.keys(brief).length > 0 ? brief : pick(now, plain.slice(0, FEW));
+}
+
 /** What of an answer the things may stand in; undefined where it is not what was looked for. */
 function partOf(outcome: Outcome, { within, find }: Look): readonly unknown[] | undefined {
   if (outcome.kind === "list") return within === undefined ? outcome.items : outcome.items.flatMap((row) => partAt(row, within) ?? []);
@@ -57,9 +69,20 @@ function thingsIn(read: readonly unknown[], { find }: Look): readonly Plain[] {
   return rows.filter((row) => find.values.some((value) => bare(partAt(row, find.field ?? fieldIn(row, find.param))) === bare(value)));
 }
 
+/** What one read found. */
+interface Found {
+  readonly things: readonly Plain[];
+  /** The answer had the part that the things stand in. */
+  readonly shown: boolean;
+  /** The list goes on behind what was read. */
+  readonly goesOn: boolean;
+}
+
+const NOTHING: Found = { things: [], shown: false, goesOn: false };
+
 interface Seen {
   readonly things: readonly Plain[];
-  /** Every read was answered. */
+  /** Every read was answered, to the end of its list. */
   readonly answered: boolean;
   /** Why nothing, or not all, could be seen. */
   readonly unread?: string;
@@ -77,21 +100,33 @@ function within<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   });
 }
 
+function foundIn(outcome: Outcome, look: Look): Found {
+  const rows = partOf(outcome, look);
+  if (!rows) return NOTHING;
+  return { things: thingsIn(rows, look), shown: true, goesOn: outcome.kind === "list" && outcome.page.next !== undefined };
+}
+
 /** One thing, or what stands in one list: from the first place that has it. @throws what the last place said where none has it. */
-async function seeOne(call: Call, look: Look, params: Plain, signal: AbortSignal): Promise<readonly Plain[]> {
-  const all = look.find && look.within === undefined ? { all: true } : {};
+async function seeOne(call: Call, look: Look, params: Plain, signal: AbortSignal): Promise<Found> {
+  const all = (look.find || look.isWhole) && look.within === undefined ? { all: true } : {};
   let failure: unknown;
   for (const place of look.places) {
     try {
       const read = call.run(look.action, { ...place, ...params, full: true, ...all }, signal);
-      const things = thingsIn(partOf(await within(signal, read), look) ?? [], look);
-      if (things.length > 0 || look.places.length === 1) return things;
+      const found = foundIn(await within(signal, read), look);
+      if (found.things.length > 0 || look.places.length === 1) return found;
     } catch (error) {
       failure = error;
     }
   }
   if (failure !== undefined) throw failure;
-  return [];
+  return NOTHING;
+}
+
+/** Whether less was found than was looked for: of a list as a whole, its end. */
+function lacks({ find, isWhole }: Look, found: readonly Found[], things: readonly Plain[]): boolean {
+  if (find) return things.length < find.values.length;
+  return found.some(({ things: own, shown, goesOn }) => (isWhole ? !shown || goesOn : own.length === 0));
 }
 
 async function see(call: Call, look: Look, signal: AbortSignal): Promise<Seen> {
@@ -99,14 +134,16 @@ async function see(call: Call, look: Look, signal: AbortSignal): Promise<Seen> {
   const left = look.reads.length - asked.length;
   const results = await Promise.allSettled(asked.map((params) => seeOne(call, look, params, signal)));
   const failed = results.find((result) => result.status === "rejected");
-  const things = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
-  const missing = look.find !== undefined && things.length < look.find.values.length;
-  const why = failed ? reasonOf(failed.reason) : missing ? `${look.action} does not show it` : undefined;
+  const found = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  const things = found.flatMap((one) => one.things);
+  const missing = lacks(look, found, things);
+  const first = found.some(({ goesOn }) => goesOn) ? " in the part that was read" : "";
+  const why = failed ? reasonOf(failed.reason) : missing ? `${look.action} does not show it${first}` : undefined;
   const unread = [
     ...(why === undefined ? [] : [`What is there now could not ${things.length > 0 ? "all " : ""}be read: ${why}.`]),
     ...(left > 0 ? [`${left} more things are not shown.`] : []),
   ].join(" ");
-  return { things, answered: failed === undefined, ...(unread === "" ? {} : { unread }) };
+  return { things, answered: failed === undefined && !(look.isWhole && missing), ...(unread === "" ? {} : { unread }) };
 }
 
 const told = ({ changes, unchanged }: Changes): Plain => ({
@@ -126,6 +163,14 @@ function toldOf(call: Pick<Call, "action" | "params">, { things, answered }: See
   return { changes_each: whole.map((now) => ({ of: briefOf(now), ...changes(now) })) };
 }
 
+/** The content of a file as it would stand there: base64 is only how it travels. What is no text is not compared. */
+function asWritten(params: Plain): Plain {
+  const { content, ...rest } = params;
+  if (typeof content !== "string" || params.encoding !== "base64") return params;
+  const bytes = Buffer.from(content, "base64");
+  return isUtf8(bytes) ? { ...rest, content: bytes.toString() } : rest;
+}
+
 /**
  * What a write would change, found out by reading: the fields of each thing that it updates, or the things that would be gone. The
  * reads go the whole road and can be refused like any other. What cannot be read, or not in time, is said. Secrets are masked on both sides.
@@ -140,9 +185,10 @@ export async function effectOfWrite(
   if (!look) return {};
   const seen = await see(call, look, AbortSignal.timeout(patience));
   const now = seen.things.map((thing) => hideSecrets(thing, action) as Plain);
-  const params = hideSecrets(call.params, action) as Plain;
+  const params = hideSecrets(asWritten(call.params), action) as Plain;
+  const gone = now.map(goneOf).filter((one) => Object.keys(one).length > 0);
   const shown = isRemoval(action)
-    ? { ...(now.length > 0 ? { would_remove: now.length === 1 ? briefOf(now[0] ?? {}) : now.map(briefOf) } : {}) }
+    ? { ...(gone.length > 0 ? { would_remove: gone.length === 1 ? gone[0] : gone } : {}) }
     : toldOf({ action, params }, { ...seen, things: now }, look);
   return {
     ...shown,

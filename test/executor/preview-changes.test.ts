@@ -45,6 +45,16 @@ describe("what is so already", () => {
   });
 });
 
+describe("what cannot be compared", () => {
+  it.each<[string, Json, Json]>([
+    ["a number inside a project beside an id", { epic_iid: 3 }, { epic: { id: 47, iid: 3, title: "Checkout" } }],
+    ["a switch beside a field that is no list", { remove_source_branch: true }, { source_branch: "topic" }],
+    ["a setting beside a field of that name", { add_pusher: true }, { pusher: { id: 1 } }],
+  ])("%s is not told", (_name, params, now) => {
+    expect(told(params, now)).toEqual({ changes: {}, unchanged: [] });
+  });
+});
+
 describe("what would change", () => {
   it.each<[string, Json, Json, Json]>([
     [

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { loadActions } from "../../src/catalog/load.ts";
 import { pickRoute } from "../../src/catalog/route.ts";
-import type { Call } from "../../src/catalog/types.ts";
+import type { Call, Outcome } from "../../src/catalog/types.ts";
 import { effectOfWrite } from "../../src/executor/preview.ts";
 import { renderOutcome } from "../../src/surface/render.ts";
 import { openRoad, type SandboxRoad } from "../support/sandbox-road.ts";
@@ -227,5 +227,80 @@ describe("a look before a write", () => {
     const { changes } = (await effectOfWrite({ ...long, params: { ...long.params, title: `${text}new end` } }, loadActions())) as Json;
     const { from, to } = (changes as Record<string, { from: string; to: string }>).title ?? { from: "", to: "" };
     expect([from, to]).toEqual([expect.stringMatching(/^….*old end \(1007/), expect.stringMatching(/^….*new end \(1007/)]);
+  });
+
+  const ofId = (id: string, params: Json, run: Call["run"]) => {
+    const found = loadActions().find((one) => one.id === id);
+    if (!found) throw new Error(`no ${id}`);
+    const route = found.http ? { route: pickRoute(found, params) } : {};
+    return effectOfWrite({ action: found, params, ...route, wanted: {}, run }, loadActions());
+  };
+
+  it("claims nothing of an answer that is not what was looked for, and says so", async () => {
+    const odd: Outcome[] = [
+      { kind: "value", value: null as never },
+      { kind: "value", value: [] as never },
+      { kind: "binary", mime: "text/html", bytes: 1, base64: "PA==" },
+      { kind: "list", items: [null, 1, "x", []], page: {} },
+    ];
+    for (const outcome of odd) {
+      const run: Call["run"] = async () => outcome;
+      expect(await effect(run)).toEqual({ unread: "What is there now could not be read: issue.get does not show it." });
+      expect(await ofId("branch.delete", { project_id: "1", branch: "main" }, run)).toEqual({
+        unread: "What is there now could not be read: branch.get does not show it.",
+      });
+      if (outcome.kind === "binary")
+        expect(await ofId("work_item.child_add", { work_item_id: 501, child_ids: [502] }, run)).toEqual({
+          unread: "What is there now could not be read: work_item.child_list does not show it.",
+        });
+    }
+  });
+
+  it("names by its first fields what would be gone and has no name", async () => {
+    const share = { group_id: 7, group_name: "Friends", group_full_path: "acme/friends", group_access_level: 30, expires_at: null };
+    const run: Call["run"] = async () => ({ kind: "value", value: { id: 1, name: "Webshop", shared_with_groups: [share] } });
+    expect(await ofId("project.unshare", { project_id: "1", shared_group_id: 7 }, run)).toMatchObject({
+      would_remove: { group_id: 7, group_name: "Friends", group_full_path: "acme/friends" },
+    });
+  });
+
+  it("names nothing that would be gone where the answer names nothing", async () => {
+    const told = await ofId("branch.delete", { project_id: "1", branch: "main" }, async () => ({ kind: "value", value: {} }));
+    expect(told).toEqual({});
+  });
+
+  it("reads a list that it adds to up to its end, and claims nothing of one that goes on", async () => {
+    const items = Array.from({ length: 30 }, (_one, at) => ({ id: at + 1, title: `Part ${at + 1}` }));
+    let asked: Json = {};
+    const add = (page: Json, child: number) =>
+      ofId("work_item.child_add", { work_item_id: 501, child_ids: [child] }, async (_id, params) => {
+        asked = params;
+        return { kind: "list", items, page };
+      });
+    expect(await add({}, 30)).toEqual({ unchanged: ["children"], untrusted: true });
+    expect(asked).toMatchObject({ all: true });
+    expect(await add({ next: "more" }, 31)).toEqual({
+      unread: "What is there now could not all be read: work_item.child_list does not show it in the part that was read.",
+    });
+  });
+
+  it("compares the content of a file as it would stand there, however it travels", async () => {
+    const run: Call["run"] = async () => ({ kind: "text", text: "Größe\n", value: { file_path: "a.txt" } });
+    const write = (content: Buffer) =>
+      ofId(
+        "repository.file_update",
+        {
+          project_id: "1",
+          file_path: "a.txt",
+          branch: "main",
+          commit_message: "x",
+          encoding: "base64",
+          content: content.toString("base64"),
+        },
+        run,
+      );
+    expect(await write(Buffer.from("Größe\n"))).toMatchObject({ unchanged: ["content"] });
+    expect(await write(Buffer.from("Höhe\n"))).toMatchObject({ changes: { content: { from: "Größe\n", to: "Höhe\n" } } });
+    expect(await write(Buffer.from([255, 0, 254]))).not.toHaveProperty("changes");
   });
 });

@@ -29,7 +29,7 @@ import { nextPosition, toPagingQuery, totalOf } from "./page.ts";
 import type { People } from "./param-people.ts";
 import type { Titles } from "./param-titles.ts";
 import { createPlaces, type Look } from "./places.ts";
-import { effectOfWrite } from "./preview.ts";
+import { effectOfWrite, fitPreview } from "./preview.ts";
 import { previewOfRaw, type RawParts, runRaw } from "./raw.ts";
 import { createRequesterFn, type Reply, type RequesterParts, type Sending } from "./requester.ts";
 import {
@@ -379,7 +379,7 @@ export function createGitLabSource(options: GitLabOptions): GitLabSource {
       const outcome = markForeign(await explain(call, context, () => run(call, context, parts)), call);
       return call.action.effect === "read" ? tellMasked(outcome) : outcome;
     },
-    preview: (call, context) => previewOf(call, context, parts),
+    preview: async (call, context) => fitPreview(await previewOf(call, context, parts), roomOf(settings, call.wanted)),
     facts,
     places,
     people: (context) => ({

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { beforeOf } from "../catalog/load.ts";
 import type { Action, Call, Outcome } from "../catalog/types.ts";
 import { BridgeError } from "../errors.ts";
+import { cutToFit } from "./budget.ts";
 import { type Changes, changesOf } from "./preview-changes.ts";
 import { isRemoval, lookFor } from "./preview-look.ts";
 import type { Look } from "./preview-path.ts";
@@ -191,8 +192,16 @@ export async function effectOfWrite(
     ? { ...(gone.length > 0 ? { would_remove: gone.length === 1 ? gone[0] : gone } : {}) }
     : toldOf({ action, params }, { ...seen, things: now }, look);
   return {
+    // First, since of what is too long the end may be cut off.
+    ...(Object.keys(shown).length > 0 ? { untrusted: true } : {}),
     ...shown,
     ...(seen.unread === undefined ? {} : { unread: seen.unread }),
-    ...(Object.keys(shown).length > 0 ? { untrusted: true } : {}),
   };
+}
+
+/** A preview within its room: what a caller sends may be far longer than what is worth reading again. */
+export function fitPreview(preview: Plain, tokens: number): Plain {
+  const { value, cuts } = cutToFit(preview, tokens);
+  if (cuts.length === 0) return preview;
+  return { ...(value as Plain), truncated: `${cuts.join("; ")}. Only this preview is cut: the call would send all of it.` };
 }

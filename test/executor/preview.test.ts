@@ -3,6 +3,7 @@ import { loadActions } from "../../src/catalog/load.ts";
 import { pickRoute } from "../../src/catalog/route.ts";
 import type { Call, Outcome } from "../../src/catalog/types.ts";
 import { effectOfWrite } from "../../src/executor/preview.ts";
+import { estimateJson } from "../../src/executor/tokens.ts";
 import { renderOutcome } from "../../src/surface/render.ts";
 import { openRoad, type SandboxRoad } from "../support/sandbox-road.ts";
 
@@ -81,6 +82,23 @@ describe("a preview in safe mode", () => {
 
   it("claims nothing of another thing than the one it changes", async () => {
     expect(await preview("job.artifacts_delete", { project_id: "acme/webshop", job_id: 1 })).not.toHaveProperty("would_remove");
+  });
+
+  it("fits the budget, whatever is sent, and says what of it is not shown", async () => {
+    const long = "One more line of the report.\n".repeat(10_000);
+    const shown = await preview("issue.update", { ...ISSUE, title: "Another", description: long });
+    expect(estimateJson(shown)).toBeLessThan(8_000);
+    expect(shown).toMatchObject({
+      method: "PUT",
+      changes: { title: { to: "Another" } },
+      untrusted: true,
+      truncated: expect.stringMatching(/^body\.description: the first \d+ of 290000 characters\. Only this preview is cut/),
+    });
+    const review = await road.run("merge_request.review", { project_id: "acme/webshop", merge_request_iid: 42, summary: long });
+    expect(estimateJson(review)).toBeLessThan(8_000);
+    expect(review).toMatchObject({
+      preview: { would_send: [{ method: "POST" }], truncated: expect.stringContaining("would_send.0.body.body") },
+    });
   });
 
   it("frames what others wrote, in the text and by a mark in the JSON", async () => {

@@ -28,7 +28,8 @@ const OF_PATH = /[A-Za-z0-9_./-]/;
 const LONGEST_PATH = 1_000;
 /** `[issue:group/app/1]`. */
 const BRACKETED = new RegExp(`\\[[a-z_]+:(${PATH}(?:/${PATH})*)/[^\\]/]+\\]`, "g");
-const ADDRESS = /https?:\/\/[^\s<>"')\]]+/gi;
+/** Marks of other scripts end an address too: no blank need stand before them. */
+const ADDRESS = /https?:\/\/[^\s<>"')\]\u2018-\u201f\u2026\u3001-\u3020\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]+/gi;
 /** What closes a sentence or a mark-up behind an address; no path of a project ends so. */
 const AFTER_ADDRESS = ".,;:!?*`~|}";
 /** Lines that move a thing elsewhere. */

@@ -108,13 +108,31 @@ describe("texts that lead elsewhere", () => {
   it("addresses of the project itself pass as people write them, old forms and this GitLab's own pages too", async () => {
     const { url } = project.sandbox;
     const here = `${url}/acme/webshop`;
-    for (const body of [`See ${here}.`, `${here}, and`, `**${here}**!`, `\`${here}\``, `(${here})`, `${here}?`])
+    for (const body of [
+      `See ${here}.`,
+      `${here}, and`,
+      `**${here}**!`,
+      `\`${here}\``,
+      `(${here})`,
+      `${here}?`,
+      `见${here}，谢谢。`,
+      `「${here}」`,
+      `“${here}”…`,
+    ])
       await passed("issue.note_create", { ...NOTE, body });
     for (const end of ["pipelines", "issues", "badges/main/pipeline.svg", "uploads/1a/x.png", "wikis/home", "-/raw/main/a.txt"])
       await passed("issue.note_create", { ...NOTE, body: `${here}/${end}` });
     for (const page of ["help/user/project.md", "-/user_settings/ssh_keys", "users/sign_in", "dashboard/todos", "explore/projects"])
       await passed("issue.note_create", { ...NOTE, body: `${url}/${page}` });
-    for (const there of ["acme/mobile-app.", "acme/mobile-app/pipelines", "acme/webshop-2/issues", "help/-/issues/1", "api/graphql"])
+    for (const there of [
+      "acme/mobile-app.",
+      "acme/mobile-app，",
+      "acme/webshop，acme/mobile-app#1",
+      "acme/mobile-app/pipelines",
+      "acme/webshop-2/issues",
+      "help/-/issues/1",
+      "api/graphql",
+    ])
       await refused("issue.note_create", { ...NOTE, body: `${url}/${there}` });
     for (const there of ["help/../acme/mobile-app", "help/%2e%2e/acme/mobile-app", "help%2F..%2Facme/mobile-app"])
       await refused("issue.note_create", { ...NOTE, body: `${url}/${there}` });

@@ -55,7 +55,8 @@ function readsOf(actions: readonly Action[]): readonly Route[] {
 
 /** What a read needs beside its path, where the call has it, under the same name or for the same thing. */
 function beside(action: Action, given: Params): Params | undefined {
-  const all: Params = { ...given, ref: given.ref ?? given.branch };
+  // A branch that is made by the call begins as the one that it starts from.
+  const all: Params = { ...given, ref: given.ref ?? given.start_branch ?? given.branch };
   const needed = requiredParams(action).filter((name) => action.params[name]?.in !== "path");
   if (!needed.every((name) => isGiven(all[name]))) return undefined;
   const narrowing = ["filter", "ref"].filter((name) => name in action.params && isGiven(all[name]));

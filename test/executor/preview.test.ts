@@ -302,6 +302,18 @@ describe("a look before a write", () => {
     });
   });
 
+  it("reads a file where the new branch starts, since it is not there yet", async () => {
+    const asked: Json[] = [];
+    const run: Call["run"] = async (_id, params) => {
+      asked.push(params);
+      return { kind: "text", text: "old", value: { file_path: "a.txt" } };
+    };
+    const file = { project_id: "1", file_path: "a.txt", commit_message: "x", content: "new" };
+    expect(await ofId("repository.file_update", { ...file, branch: "topic", start_branch: "main" }, run)).toHaveProperty("changes");
+    await ofId("repository.file_update", { ...file, branch: "topic" }, run);
+    expect(asked.map(({ ref }) => ref)).toEqual(["main", "topic"]);
+  });
+
   it("compares the content of a file as it would stand there, however it travels", async () => {
     const run: Call["run"] = async () => ({ kind: "text", text: "Größe\n", value: { file_path: "a.txt" } });
     const write = (content: Buffer) =>

@@ -50,7 +50,11 @@ function idsFor(action: Action, params: Params): { names: readonly string[]; rea
   const needed = twin === undefined ? requiredParams(action).filter((name) => !PLACES.has(name) || action.graphql === undefined) : [twin];
   const names = needed.flatMap((name) => nameGiven(name, params) ?? []);
   if (names.length < needed.length) return undefined;
-  const one: Params = Object.fromEntries(needed.map((name) => [name, params[name]]));
+  // Whose it is, where the read need not be told: left out, it would be the caller's own.
+  const whose = Object.keys(action.params).filter(
+    (name) => !PLACES.has(name) && action.params[name]?.in === "path" && isGiven(params[name]),
+  );
+  const one: Params = Object.fromEntries([...needed, ...whose].map((name) => [name, params[name]]));
   const many = needed.find((name) => !isGiven(params[name]));
   const values = many === undefined ? undefined : params[`${many}s`];
   return { names, reads: many !== undefined && Array.isArray(values) ? values.map((value) => ({ ...one, [many]: value })) : [one] };

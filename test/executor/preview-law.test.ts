@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadActions, readData } from "../../src/catalog/load.ts";
-import { routesOf } from "../../src/catalog/route.ts";
+import { placeholders, routesOf } from "../../src/catalog/route.ts";
 import type { Action, Before, Route } from "../../src/catalog/types.ts";
 import { isCreation, lookFor } from "../../src/executor/preview-look.ts";
 import type { Look } from "../../src/executor/preview-path.ts";
@@ -185,6 +185,24 @@ describe("every action that changes or removes something that is there", { timeo
     const findings: string[] = [];
     for (const row of writes) findings.push(...findingsOf(row, await toldOf(row)));
     expect(findings).toEqual([]);
+  });
+
+  it("is read by all that its path names", () => {
+    /** What says where a thing goes, or how it is tried, and not which it is. */
+    const beside = ["project.transfer_to_group group_id", "runner.enable project_id", "webhook.test trigger"];
+    // Where two providers have a group of the same name, both links are named.
+    const open = ["ldap_group_link.by_cn_delete provider"];
+    const unused = writes.flatMap((action) =>
+      routesOf(action).flatMap((route) => {
+        const names = placeholders(route[1]);
+        const given = Object.entries(action.params).filter(([name, { in: where }]) => where !== "path" || names.includes(name));
+        const params = Object.fromEntries(given.map(([name, { type }]) => [name, type === "array" ? [1] : 1]));
+        const look = lookFor({ action, params, route }, actions, PROJECT);
+        const told = [...(look?.reads ?? []), ...(look?.places ?? []), look?.find ? { [look.find.param]: 1 } : {}];
+        return look ? names.filter((name) => !told.some((one) => name in one)).map((name) => `${action.id} ${name}`) : [];
+      }),
+    );
+    expect([...new Set(unused)].sort()).toEqual([...beside, ...open].sort());
   });
 
   it("is an action of the catalog, where it is listed", () => {

@@ -302,6 +302,15 @@ describe("a look before a write", () => {
     });
   });
 
+  it("is of the one whose thing it is, and not of whoever calls", async () => {
+    const asked: Json[] = [];
+    await ofId("user.support_pin_revoke", { user_id: 3 }, async (_id, params) => {
+      asked.push(params);
+      return { kind: "value", value: { pin: "123456", expires_at: "2027-01-01" } };
+    });
+    expect(asked).toMatchObject([{ user_id: 3 }]);
+  });
+
   it("reads a file where the new branch starts, since it is not there yet", async () => {
     const asked: Json[] = [];
     const run: Call["run"] = async (_id, params) => {

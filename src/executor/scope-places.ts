@@ -23,6 +23,9 @@ async function learn(limits: Limits, look: Look): Promise<Known> {
   return { projects, groups: await names([...new Set(scopes.flatMap((scope) => idsIn(scope.allowGroups)))], look.group) };
 }
 
+/** A path that leads out of itself. */
+const isClimbing = (path: string) => path.split("/").some((part) => part === "." || part === "..");
+
 /** Places of this caller against all scopes. */
 export function createJudge({ policy: { settings }, look: ask, instance }: ScopeParts) {
   const scopes = scopesOf(settings);
@@ -98,8 +101,6 @@ export async function holdsAbove(judge: Judge, own: Own | undefined): Promise<bo
 
 const LONGEST_PATH = 1_000;
 
-const isClimbing = (path: string) => path.split("/").some((part) => part === "." || part === "..");
-
 /** Pages of this GitLab itself: no project or group may be called so. */
 const isPage = (path: string): boolean =>
   /^(?:help|users|dashboard|explore|admin|-\/(?:profile|user_settings))(?:\/|$)/.test(path) && !isClimbing(path);
@@ -135,7 +136,10 @@ export async function holdsMention(judge: Judge, mention: Mention, own: Own | un
   if (kind === "path") return holdsEither(judge, toFullPath(value));
   const target = judge.target(value);
   const path = target?.project ?? target?.group;
-  const isWhole = target?.kind === undefined && target?.group === undefined;
-  if (path === undefined || (target?.kind === undefined && !/\/|^\d+$/.test(path)) || (isWhole && isPage(path))) return true;
-  return (await holdsEither(judge, path)) || (isWhole && (await holdsPageOf(judge, path)));
+  // One word is a person, or a group as people look at it.
+  if (path === undefined || (target?.kind === undefined && !/\/|^\d+$/.test(path))) return true;
+  // An address whose path alone tells what it is.
+  const isBare = target?.kind === undefined && target?.group === undefined;
+  if (isBare && isPage(path)) return true;
+  return (await holdsEither(judge, path)) || (isBare && (await holdsPageOf(judge, path)));
 }

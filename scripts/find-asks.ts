@@ -1,20 +1,29 @@
-/** Brings phrases together in src/discovery/data/asks.json, one action a line: `tsx scripts/find-asks.ts <folder of JSON files>`. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+/**
+ * Brings phrases together in src/discovery/data/asks*.json, one action a line: `tsx scripts/find-asks.ts <language> [<file> ...]`.
+ * What stands under two actions, or is a query of an evaluation, is left out.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
 import { loadActions } from "../src/catalog/load.ts";
+import { readAsks } from "../src/discovery/asks.ts";
+import { plainly, readQueries } from "./find-cases.ts";
 
-type Asks = Record<string, readonly string[]>;
+type Asks = Readonly<Record<string, readonly string[]>>;
 
-const FILE = new URL("../src/discovery/data/asks.json", import.meta.url);
-const read = (file: string | URL) => JSON.parse(readFileSync(file, "utf8")) as Asks;
-
-const folder = process.argv[2];
-const parts = folder === undefined ? [] : readdirSync(folder).map((name) => read(join(folder, name)));
-const all: Asks = Object.assign(read(FILE), ...parts);
+const [language = "en", ...files] = process.argv.slice(2);
+const parts: readonly Asks[] = [readAsks(language), ...files.map((file) => JSON.parse(readFileSync(file, "utf8")) as Asks)];
+const queries = readQueries();
 const taken = new Set<string>();
 const lines = loadActions().flatMap(({ id }) => {
-  const phrases = (all[id] ?? []).map((phrase) => phrase.trim().toLowerCase()).filter((phrase) => !taken.has(phrase));
-  for (const phrase of phrases) taken.add(phrase);
+  const phrases = parts
+    .flatMap((part) => part[id] ?? [])
+    .map((phrase) => phrase.trim().toLowerCase())
+    .filter((phrase) => {
+      const key = plainly(phrase);
+      if (taken.has(key) || queries.has(key)) return false;
+      taken.add(key);
+      return true;
+    });
   return phrases.length > 0 ? [`${JSON.stringify(id)}:${JSON.stringify(phrases)}`] : [];
 });
-writeFileSync(FILE, `{\n${lines.join(",\n")}\n}\n`);
+const name = language === "en" ? "asks" : `asks-${language}`;
+writeFileSync(new URL(`../src/discovery/data/${name}.json`, import.meta.url), `{\n${lines.join(",\n")}\n}\n`);

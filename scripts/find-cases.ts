@@ -33,3 +33,16 @@ export function isHeldOut(query: string): boolean {
   for (const byte of new TextEncoder().encode(query)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return (hash >>> 7) % 2 === 1;
 }
+
+/** Files of queries: our own, of outsiders with a tune half too, of three other authors, and stories. */
+const SETS = ["queries", "outside", "blind", "blind-2", "blind-3", "long"] as const;
+
+/** A text as it is compared with another: letters and digits alone. */
+export const plainly = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+
+/** All queries of all sets, to keep them out of what is learned from. */
+export const readQueries = (): ReadonlySet<string> => new Set(SETS.flatMap((name) => readCases(name).map(({ query }) => plainly(query))));

@@ -1,25 +1,29 @@
 /**
- * Fits the weights of the ranker (src/discovery/data/rank.json): the likelihood of a right action among the candidates, by gradient,
- * on the tune half and on the phrases of `asks.json`, each searched for without itself. `--write` keeps the result, `--fast` leaves the folds out.
+ * Fits the weights of the ranker (src/discovery/data/rank.json): the likelihood of a right action among the candidates, by gradient, on
+ * the tune halves and on stories. What words tell (`find-classes.ts`) was learned from phrases alone, so the ranker sees here how far it
+ * holds for queries. `--write` keeps the result, `--fast` leaves the folds out.
  */
 import { writeFileSync } from "node:fs";
 import { loadActions } from "../src/catalog/load.ts";
-import { ASK, phrasesOf } from "../src/discovery/asks.ts";
 import { createEngine, readQuery } from "../src/discovery/engine.ts";
-import { INPUTS, popularity } from "../src/discovery/rank.ts";
-import { isHeldOut, readCases } from "./find-cases.ts";
+import { INPUTS } from "../src/discovery/rank.ts";
+import { type Case, isHeldOut, readCases } from "./find-cases.ts";
+
+const SETS = ["tune", "others", "outside", "abroad", "long"] as const;
 
 interface Example {
   readonly rows: readonly Float64Array[];
   readonly right: readonly boolean[];
   readonly weight: number;
   readonly fold: number;
-  readonly set: "tune" | "others" | "long" | "asks" | "said";
+  readonly set: (typeof SETS)[number];
 }
 
 const CANDIDATES = 60;
 const FOLDS = 5;
 const SHARE = INPUTS.indexOf("share");
+/** Queries of outsiders are fewer, and nearer to what will be asked. */
+const OUTSIDE = 1.5;
 const actions = loadActions();
 const engine = createEngine(actions);
 
@@ -29,47 +33,25 @@ function hash(text: string): number {
   return value;
 }
 
-function exampleOf(query: string, ids: readonly string[], set: Example["set"], weight: number, skip?: number): Example | undefined {
+function exampleOf({ query, ids }: Case, set: Example["set"], weight: number): readonly Example[] {
   const isRight = (doc: number) => ids.includes(actions[doc]?.id ?? "");
   const first = ({ inputs }: { readonly inputs: readonly number[] }) => (inputs[0] ?? 0) + 2 * (inputs[SHARE] ?? 0);
-  const sorted = [...engine.scorer.inputs(readQuery(query, engine), skip)].sort((a, b) => first(b) - first(a));
+  const sorted = [...engine.scorer.inputs(readQuery(query, engine))].sort((a, b) => first(b) - first(a));
   const kept = sorted.filter(({ doc }, at) => at < CANDIDATES || isRight(doc));
-  if (kept.length < 2) return undefined;
-  return {
-    rows: kept.map(({ inputs }) => Float64Array.from(inputs)),
-    right: kept.map(({ doc }) => isRight(doc)),
-    weight,
-    fold: hash(query) % FOLDS,
-    set,
-  };
+  if (kept.length < 2) return [];
+  const rows = kept.map(({ inputs }) => Float64Array.from(inputs));
+  return [{ rows, right: kept.map(({ doc }) => isRight(doc)), weight, fold: hash(query) % FOLDS, set }];
 }
 
-/** People ask for common things: a phrase of what is used most counts for more, as among real questions. */
-const askWeight = Number(process.env.ASKS ?? 0.05);
-const HOW_COMMON = [1, 6, 3] as const;
-const examples: Example[] = [];
-for (const { query, ids, lang } of readCases("queries").filter((one) => !isHeldOut(one.query))) {
-  const one = exampleOf(query, ids, lang === "en" ? "tune" : "others", 1);
-  if (one) examples.push(one);
-}
-for (const { query, ids } of readCases("long")) {
-  const one = exampleOf(query, ids, "long", 1);
-  if (one) examples.push(one);
-}
-phrasesOf(actions).forEach(({ doc, source, text }, phrase) => {
-  if (source !== ASK || hash(text) % Number(process.env.EVERY ?? 2) !== 0) return;
-  const action = actions[doc];
-  if (!action) return;
-  const ids = [action.id];
-  const weight = askWeight * HOW_COMMON[popularity(action)];
-  const alone = exampleOf(text, ids, "asks", weight, phrase);
-  if (alone) examples.push(alone);
-  const whole = exampleOf(text, ids, "said", weight / 4);
-  if (whole) examples.push(whole);
-});
+const tune = (name: string) => readCases(name).filter(({ query }) => !isHeldOut(query));
+const examples: readonly Example[] = [
+  ...tune("queries").flatMap((one) => exampleOf(one, one.lang === "en" ? "tune" : "others", 1)),
+  ...tune("outside").flatMap((one) => exampleOf(one, one.lang === "en" ? "outside" : "abroad", OUTSIDE)),
+  ...readCases("long").flatMap((one) => exampleOf(one, "long", 1)),
+];
 
 const STEPS = 150;
-const RIDGE = Number(process.env.RIDGE ?? 0.002);
+const RIDGE = 0.0005;
 
 function dot(row: Float64Array, weights: Float64Array): number {
   let sum = 0;
@@ -124,23 +106,13 @@ function recall(chosen: readonly Example[], weights: Float64Array): string {
   return `${(one / chosen.length).toFixed(3)} ${(five / chosen.length).toFixed(3)}`;
 }
 
-const sets = ["tune", "others", "long", "asks", "said"] as const;
+const ofSet = (set: Example["set"]) => examples.filter((one) => one.set === set);
+const summary = (weights: Float64Array) => SETS.map((set) => `${set} ${recall(ofSet(set), weights)}`).join("  ");
 const plain = Float64Array.from(INPUTS, (_, at) => (at === 0 ? 1 : 0));
-console.log(
-  "before ",
-  sets
-    .map(
-      (set) =>
-        `${set} ${recall(
-          examples.filter((one) => one.set === set),
-          plain,
-        )}`,
-    )
-    .join("  "),
-);
+console.log("before ", summary(plain));
 const FAST = process.argv.includes("--fast");
 const folds = FAST ? [] : Array.from({ length: FOLDS }, (_, fold) => fitWeights(examples.filter((one) => one.fold !== fold)));
-for (const set of FAST ? [] : sets) {
+for (const set of FAST ? [] : SETS) {
   const parts = folds.map((weights, fold) => [examples.filter((one) => one.set === set && one.fold === fold), weights] as const);
   console.log(set.padEnd(7), "left out, by fold:", parts.map(([chosen, weights]) => recall(chosen, weights)).join(" | "));
   const all = parts.flatMap(([chosen, weights]) => chosen.map((one) => Number(recall([one], weights).split(" ")[0])));
@@ -149,18 +121,7 @@ for (const set of FAST ? [] : sets) {
   console.log(set.padEnd(7), "left out:", mean(all), mean(allFive));
 }
 const weights = fitWeights(examples);
-console.log(
-  "fitted ",
-  sets
-    .map(
-      (set) =>
-        `${set} ${recall(
-          examples.filter((one) => one.set === set),
-          weights,
-        )}`,
-    )
-    .join("  "),
-);
+console.log("fitted ", summary(weights));
 const named = Object.fromEntries(INPUTS.map((name, at) => [name, Math.round((weights[at] as number) * 1000) / 1000]));
 console.log(named);
 if (process.argv.includes("--write"))

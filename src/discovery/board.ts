@@ -1,4 +1,7 @@
+import { areasOf, deedsOf } from "./area.ts";
 import { type AskIndex, LIKES, type LikeBoard, makeLikeBoard } from "./asks.ts";
+import { add, gathered, makePile, type Pile } from "./pile.ts";
+import type { Doc } from "./search-index.ts";
 
 /** What a window gathered for each action, by number; reused from window to window. */
 export interface WindowBoard {
@@ -11,7 +14,7 @@ export interface WindowBoard {
   readonly exact: Int32Array;
   readonly verb: Uint8Array;
   readonly head: Uint8Array;
-  readonly touched: number[];
+  readonly touched: Pile;
 }
 
 /** What the best window says of each action. */
@@ -23,19 +26,31 @@ export interface BestBoard {
   readonly coverage: Float32Array;
   readonly fit: Float32Array;
   readonly likes: Float32Array;
+  /** How likely the whole of a story means the action. */
+  readonly topic: Float32Array;
   readonly said: Int32Array;
   readonly wish: Int8Array;
+  readonly asked: Uint8Array;
+  readonly lean: Float32Array;
+  readonly area: Float32Array;
+  readonly deed: Float32Array;
   readonly verb: Uint8Array;
   readonly head: Uint8Array;
   readonly licensed: Uint8Array;
   readonly window: Uint16Array;
-  readonly touched: number[];
+  readonly touched: Pile;
 }
 
 export interface Board {
   readonly now: WindowBoard;
   readonly best: BestBoard;
   readonly like: LikeBoard;
+  /** Room for the place of each action in some list; -1 between its uses. */
+  readonly places: Int16Array;
+  /** By action: the number of its area. */
+  readonly areas: Int16Array;
+  /** By action: its number among those that phrases are known of. */
+  readonly deeds: Int16Array;
 }
 
 const makeWindowBoard = (size: number): WindowBoard => ({
@@ -47,7 +62,7 @@ const makeWindowBoard = (size: number): WindowBoard => ({
   exact: new Int32Array(size),
   verb: new Uint8Array(size),
   head: new Uint8Array(size),
-  touched: [],
+  touched: makePile(size),
 });
 
 const makeBestBoard = (size: number): BestBoard => ({
@@ -57,27 +72,37 @@ const makeBestBoard = (size: number): BestBoard => ({
   coverage: new Float32Array(size),
   fit: new Float32Array(size),
   likes: new Float32Array(size * LIKES),
+  topic: new Float32Array(size),
   said: new Int32Array(size),
   wish: new Int8Array(size),
+  asked: new Uint8Array(size),
+  lean: new Float32Array(size),
+  area: new Float32Array(size),
+  deed: new Float32Array(size),
   verb: new Uint8Array(size),
   head: new Uint8Array(size),
   licensed: new Uint8Array(size),
   window: new Uint16Array(size),
-  touched: [],
+  touched: makePile(size),
 });
 
-export const makeBoard = (size: number, asks: AskIndex): Board => ({
-  now: makeWindowBoard(size),
-  best: makeBestBoard(size),
-  like: makeLikeBoard(asks, size),
+export const makeBoard = (docs: readonly Doc[], asks: AskIndex): Board => ({
+  now: makeWindowBoard(docs.length),
+  best: makeBestBoard(docs.length),
+  like: makeLikeBoard(asks, docs.length),
+  places: new Int16Array(docs.length).fill(-1),
+  areas: areasOf(docs.map(({ action }) => action)),
+  deeds: deedsOf(docs.map(({ action }) => action)),
 });
 
 /** Makes room for the next query. */
 export function clearBoard({ now, best }: Board): void {
   now.stamp.fill(-1);
-  for (const doc of best.touched) best.score[doc] = -1;
-  for (const doc of best.touched) best.sum[doc] = 0;
-  best.touched.length = 0;
+  for (const doc of gathered(best.touched)) {
+    best.score[doc] = -1;
+    best.sum[doc] = 0;
+  }
+  best.touched.size = 0;
 }
 
 /** An action's part of the board, clean for this window. */
@@ -91,5 +116,5 @@ export function touch(board: WindowBoard, doc: number, stamp: number): void {
   board.exact[doc] = 0;
   board.verb[doc] = 0;
   board.head[doc] = 0;
-  board.touched.push(doc);
+  add(board.touched, doc);
 }

@@ -1,9 +1,9 @@
 /** Numbers side by side, as a file holds them. */
-type Numbers = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array;
+type Numbers = Uint8Array | Uint16Array | Uint32Array | Int16Array | Int32Array | Float32Array;
 
 export type Part = Numbers | readonly string[];
 
-const KINDS = { Uint8Array, Uint16Array, Uint32Array, Int32Array, Float32Array } as const;
+const KINDS = { Uint8Array, Uint16Array, Uint32Array, Int16Array, Int32Array, Float32Array } as const;
 
 type Kind = keyof typeof KINDS;
 

@@ -116,7 +116,9 @@ function exactHits(query: string, built: Built): { readonly whole: readonly numb
   const whole = named(query.trim(), built);
   if (whole.length > 0) return { whole, inside: [] };
   const parts = query.slice(0, 2_000).split(/[^A-Za-z0-9._]+/);
-  const words = parts.filter((part) => part.length <= MAX_NAME).flatMap((part) => part.match(/[A-Za-z0-9]+(?:[._][A-Za-z0-9]+)+/g) ?? []);
+  const words = parts
+    .filter((part) => part.length <= MAX_NAME && /[._]/.test(part))
+    .flatMap((part) => part.match(/[A-Za-z0-9]+(?:[._][A-Za-z0-9]+)+/g) ?? []);
   return { whole, inside: words.flatMap((word) => named(word, built)) };
 }
 
@@ -129,7 +131,9 @@ function guard(hits: readonly Hit[], built: Built, exact: ReadonlySet<number>): 
   const isSafe = (hit: Hit) => built.index.docs[hit.doc]?.action.effect !== "destructive" || free(hit);
   const first = hits.find(isSafe);
   if (!first) return [];
+  const least = first.score * WEIGHTS.cut;
   return hits
+    .filter(({ score }) => score >= least)
     .map((hit) => (isSafe(hit) ? hit : { ...hit, score: Math.min(hit.score * 0.5, first.score * 0.9) }))
     .sort((a, b) => b.score - a.score || a.doc - b.doc);
 }

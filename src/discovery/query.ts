@@ -1,3 +1,4 @@
+import { remember } from "./remember.ts";
 import { isPlural, stem, tokenize } from "./tokenize.ts";
 import { type Lexicon, toEnglish, type Word } from "./translate.ts";
 import { WEIGHTS } from "./weights.ts";
@@ -40,6 +41,10 @@ export interface Item {
   readonly demands?: boolean;
   /** Stems of the words as they were said, each with the first item that they made. */
   readonly raw?: readonly string[];
+  /** The language in which it was said, where that is another than English. */
+  readonly language?: string;
+  /** Stems of the small words before it, which carry no wish but tell of one. */
+  readonly small?: readonly string[];
 }
 
 const NEGATIONS = new Set(["dont", "doesnt", "never", "cannot"]);
@@ -76,8 +81,8 @@ const ALTERNATIVES = [1, 0.75, 0.6, 0.5];
 interface Draft {
   readonly items: Item[];
   readonly lexicon: Lexicon;
-  /** Said in another language, where the verb need not come first. */
-  readonly foreign: boolean;
+  /** The other language in which it was said, where the verb need not come first. */
+  readonly language: string | undefined;
   sentence: number;
   asked: boolean;
   /** The next item opens a clause. */
@@ -89,6 +94,7 @@ interface Draft {
   /** The next thing said is not wanted (`do not …`). */
   hush: boolean;
   of: boolean;
+  small: string[];
 }
 
 interface Said {
@@ -115,12 +121,45 @@ function toTerms(choices: readonly string[]): Group["terms"] {
   });
 }
 
+/** What a step of a value says: verbs, and what else may be meant, by word and as terms. */
+const choicesOf = remember((step) => {
+  const choices = step.split("|");
+  const words = choices.filter((choice) => !choice.startsWith("!"));
+  return { verbs: choices.filter((choice) => choice.startsWith("!")).map((choice) => choice.slice(1)), words, terms: toTerms(words) };
+});
+
+/** With the word itself as a last alternative. */
+function withOwn(step: string, own: string | undefined): ReturnType<typeof choicesOf> {
+  const known = choicesOf(step);
+  return own === undefined || known.words.length === 0 || known.words.includes(own) ? known : choicesOf(`${step}|${own}`);
+}
+
 /** Stems of plain words, however they are joined. */
-const rawOf = (text: string): string[] =>
+const rawOf = remember((text) =>
   text
     .split(/[ _|]/)
     .filter((word) => /^[a-z0-9]/.test(word))
-    .map(stem);
+    .map(stem),
+);
+
+type Draftable = { -readonly [K in keyof Item]: Item[K] };
+
+/** What holds for whatever is said next; it is used up with that. */
+function begin(draft: Draft, { word }: Said, raw: readonly string[] | undefined): Draftable {
+  const item: Draftable = { sentence: draft.sentence, fuzzy: word.fuzzy, start: draft.clause, cue: draft.cue };
+  if (draft.asked) item.asked = true;
+  if (draft.hush) item.hushed = true;
+  if (draft.demands) item.demands = true;
+  if (draft.of) item.of = true;
+  if (draft.language) item.language = draft.language;
+  if (raw) item.raw = raw;
+  if (draft.small.length > 0) {
+    item.small = draft.small;
+    draft.small = [];
+  }
+  draft.of = draft.start = draft.clause = false;
+  return item;
+}
 
 /**
  * Adds what a phrase stands for. Marks: words apart are things said side by side; `a|b` alternatives, best first; `!verb` what is
@@ -128,50 +167,40 @@ const rawOf = (text: string): string[] =>
  */
 function push(draft: Draft, value: string, said: Said): void {
   let raw: readonly string[] | undefined = said.faint || said.word.quoted ? undefined : rawOf(said.text);
-  for (const part of value.split(" ")) {
-    if (part === "-" || part === "") continue;
-    const mark = {
-      sentence: draft.sentence,
-      ...(draft.asked ? { asked: true } : {}),
-      ...(draft.hush ? { hushed: true } : {}),
-      fuzzy: said.word.fuzzy,
-      start: draft.clause,
-      cue: draft.cue,
-      ...(draft.demands ? { demands: true } : {}),
-      ...(draft.of ? { of: true } : {}),
-      ...(raw ? { raw } : {}),
-    };
+  for (const step of value.split(" ")) {
+    if (step === "-" || step === "") continue;
+    const isOpen = draft.start || draft.language !== undefined;
+    const item = begin(draft, said, raw);
     raw = undefined;
-    const isOpen = draft.start;
-    draft.of = false;
-    draft.start = false;
-    draft.clause = false;
-    if (part === "?") {
-      draft.items.push({ ...mark, asks: true });
+    if (step === "?") {
+      item.asks = true;
+      draft.items.push(item);
       continue;
     }
-    const isHushed = draft.hush;
     draft.hush = false;
-    const choices = part.split("|");
-    const verbs = said.past || isHushed ? [] : choices.filter((choice) => choice.startsWith("!")).map((choice) => choice.slice(1));
-    const terms = choices.filter((choice) => !choice.startsWith("!"));
-    if (said.own !== undefined && terms.length > 0 && !terms.includes(said.own)) terms.push(said.own);
-    const weight = (said.weight ?? 1) * (said.word.fuzzy ? 0.85 : 1) * (said.word.quoted ? 0.35 : 1) * (isHushed ? WEIGHTS.hushed : 1);
+    const { verbs, terms } = withOwn(step, said.own);
     if (said.past && terms.length === 0) continue;
-    const past = said.past || isHushed ? { past: true } : {};
-    const faint = said.faint ? { faint: true } : {};
-    const group =
-      terms.length > 0 ? { group: { terms: toTerms(terms), said: said.text, fuzzy: said.word.fuzzy, weight, ...past, ...faint } } : {};
-    const acts =
-      !isHushed && (isOpen || draft.foreign) && !said.past && !said.faint && draft.lexicon.acts(group.group?.terms[0]?.term ?? "");
-    draft.items.push({
-      ...mark,
-      ...group,
-      ...(verbs.length > 0 ? { verbs } : {}),
-      ...(acts ? { acts } : {}),
-      ...(said.plural || said.word.plural ? { plural: said.plural || said.word.plural || false } : {}),
-    });
+    if (terms.length > 0) item.group = groupOf(terms, said, item.hushed === true);
+    const isWish = !said.past && !item.hushed;
+    if (isWish && verbs.length > 0) item.verbs = verbs;
+    if (isWish && isOpen && !said.faint && draft.lexicon.acts(terms[0]?.term ?? "")) item.acts = true;
+    const plural = said.plural || said.word.plural;
+    if (plural) item.plural = plural;
+    draft.items.push(item);
   }
+}
+
+function groupOf(terms: Group["terms"], said: Said, isHushed: boolean): Group {
+  const { fuzzy, quoted } = said.word;
+  const weight = (said.weight ?? 1) * (fuzzy ? 0.85 : 1) * (quoted ? 0.35 : 1) * (isHushed ? WEIGHTS.hushed : 1);
+  return {
+    terms,
+    said: said.text,
+    fuzzy,
+    weight,
+    ...(said.past || isHushed ? { past: true } : {}),
+    ...(said.faint ? { faint: true } : {}),
+  };
 }
 
 /** A parameter's name: as a whole, and its words a little; no word of it is a wish. */
@@ -186,6 +215,14 @@ function pushName(draft: Draft, words: readonly Word[], at: number, name: string
   return next;
 }
 
+/** Words that open a question, and those that do before a subject only (`do you`, but `do a release`). */
+const OPENS = new Set(["is", "are", "was", "were", "has", "had", "did", "does", "isnt", "arent", "wasnt", "hasnt", "didnt", "doesnt"]);
+const OPENS_BEFORE = new Set(["do", "have"]);
+const SUBJECTS = new Set(["i", "we", "you", "they", "the", "our", "my", "these", "those", "any", "all", "people"]);
+
+const opensQuestion = (words: readonly string[], at: number) =>
+  OPENS.has(words[at] ?? "") || (OPENS_BEFORE.has(words[at] ?? "") && SUBJECTS.has(words[at + 1] ?? ""));
+
 function pushPlain(draft: Draft, lexicon: Lexicon, plain: readonly string[], at: number, word: Word): void {
   const { english } = lexicon.vocabulary;
   if (negates(plain, at)) draft.hush = true;
@@ -193,8 +230,11 @@ function pushPlain(draft: Draft, lexicon: Lexicon, plain: readonly string[], at:
   if (DEMANDS.has(word.word)) draft.demands = true;
   if (asksFor(plain, at)) draft.asked = true;
   if (OF.has(word.word)) draft.of = true;
+  if (word.sentence && opensQuestion(plain, at)) push(draft, "?", { text: word.word, word });
+  const isSmall = english.stop.has(word.word);
+  if (isSmall || LEADS.has(word.word)) draft.small.push(stem(word.word));
   if (LEADS.has(word.word)) draft.start = true;
-  else if (english.stop.has(word.word)) draft.start = false;
+  else if (isSmall) draft.start = false;
   else {
     const named = lexicon.knows(`=${word.word}`) ? `|=${word.word}*${WEIGHTS.name.plain}` : "";
     const weight = english.plain.has(word.word) && !lexicon.names(stem(word.word)) ? WEIGHTS.ordinary : 1;
@@ -240,14 +280,15 @@ function together(words: readonly Word[], { apart, stop }: Lexicon["vocabulary"]
 
 /** What a text says, in order. `fuzzy`: unknown words may be mended. */
 export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item[] {
-  const { words: said, foreign } = toEnglish(tokenize(text), lexicon, fuzzy);
+  const { words: said, language } = toEnglish(tokenize(text), lexicon, fuzzy);
+  const foreign = language !== undefined;
   const { english } = lexicon.vocabulary;
   const words = foreign ? said : together(said, english);
   const plain = words.map(({ word }) => word);
   const draft: Draft = {
     items: [],
     lexicon,
-    foreign,
+    language,
     sentence: 0,
     asked: false,
     clause: true,
@@ -256,6 +297,7 @@ export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item
     demands: false,
     hush: false,
     of: false,
+    small: [],
   };
   for (let at = 0; at < words.length; ) {
     const word = words[at] as Word;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Action } from "../catalog/types.ts";
-import { ASK, KEYWORD, SECOND, TITLE } from "./asks.ts";
+import { ASK, KEYWORD, likest, SECOND, TITLE } from "./asks.ts";
 import type { Doc } from "./search-index.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -20,6 +20,10 @@ export const INPUTS = [
   "coverage",
   "fit",
   "verb",
+  "asked",
+  "lean",
+  "area",
+  "deed",
   "verbSaid",
   "headIn",
   "firstSaid",
@@ -31,6 +35,7 @@ export const INPUTS = [
   "often",
   "destructive",
   "write",
+  "topic",
   "long base",
   "long sum",
   "long ask",
@@ -38,6 +43,9 @@ export const INPUTS = [
   "long coverage",
   "long fit",
   "long verb",
+  "long lean",
+  "long area",
+  "long deed",
   "long essential",
   "long most",
   "long often",
@@ -53,11 +61,20 @@ export interface Evidence {
   readonly likes: Float32Array;
   readonly at: number;
   readonly best: number;
+  /** How likely it is meant by a story as a whole, a logarithm. */
+  readonly topic: number;
   readonly core: number;
   readonly coverage: number;
   readonly fit: number;
   /** 1 where the class that was wished for is the action's, -1 where it is another, 0 without a wish. */
   readonly wish: number;
+  /** How likely its kind of doing is meant, a logarithm. */
+  readonly lean: number;
+  /** How likely its area is meant, a logarithm. */
+  readonly area: number;
+  readonly deed: number;
+  /** A question, and the action changes something. */
+  readonly asked: boolean;
   /** 1 for what people use most, 2 for what they use often. */
   readonly often: number;
   readonly verbSaid: boolean;
@@ -66,10 +83,6 @@ export interface Evidence {
   /** The thing that is asked for stands in the name. */
   readonly headIn: boolean;
   readonly isLong: boolean;
-}
-
-export function likest(likes: Float32Array, at: number): number {
-  return Math.max(likes[at] as number, likes[at + KEYWORD] as number, likes[at + ASK] as number);
 }
 
 let popular: ReadonlyMap<string, 1 | 2> | undefined;
@@ -112,6 +125,10 @@ export function inputsOf({ action, shares, kind }: Doc, evidence: Evidence, into
   into[next++] = coverage;
   into[next++] = Math.log(Math.max(evidence.fit, 0.05));
   into[next++] = evidence.wish;
+  into[next++] = flag(evidence.asked);
+  into[next++] = Math.max(-5, evidence.lean);
+  into[next++] = Math.max(-8, evidence.area);
+  into[next++] = Math.max(-10, evidence.deed);
   into[next++] = flag(evidence.verbSaid);
   into[next++] = flag(evidence.headIn);
   into[next++] = flag((said & 1) !== 0);
@@ -123,6 +140,7 @@ export function inputsOf({ action, shares, kind }: Doc, evidence: Evidence, into
   into[next++] = flag(often === 2);
   into[next++] = flag(action.effect === "destructive");
   into[next++] = flag(kind % 3 === 1);
+  into[next++] = Math.max(-10, evidence.topic);
   for (const [to, from] of LONG) into[to] = evidence.isLong ? (into[from] as number) : 0;
   return into;
 }

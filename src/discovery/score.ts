@@ -1,10 +1,15 @@
-import { type AskIndex, type Bag, bagOf, compareAsks, joinBags, LIKES, likedBy } from "./asks.ts";
+import { areaOf, deedOf } from "./area.ts";
+import { type AskIndex, type Bag, bagOf, compareAsks, joinBags, LIKES, likedBy, likest } from "./asks.ts";
 import { type Board, clearBoard, makeBoard, touch, type WindowBoard } from "./board.ts";
+import { likelihood } from "./classes.ts";
 import { fitOf, VERB_CLASSES, type Wish, wishFor } from "./intent.ts";
+import { leaningOf, leanOf } from "./lean.ts";
+import { add, gathered } from "./pile.ts";
 import { VERB } from "./postings.ts";
 import type { Group, Item } from "./query.ts";
-import { inputsOf, likest, popularity, rankScore } from "./rank.ts";
+import { inputsOf, popularity, rankScore } from "./rank.ts";
 import type { Doc, SearchIndex } from "./search-index.ts";
+import { LANGUAGES } from "./vocabulary.ts";
 import { WEIGHTS } from "./weights.ts";
 import { groupsOf, headOf, isStory, type Window, windowsOf, wishOf } from "./windows.ts";
 
@@ -35,8 +40,8 @@ interface Reach {
 const PLAINLY = 0.7;
 const HINTS = 0.4;
 
-function reachOf(group: Group, index: SearchIndex): Reach {
-  const places = new Map<number, number>();
+/** `places` is room for the place of each action in a reach, and is left as it was found: all -1. */
+function reachOf(group: Group, index: SearchIndex, places: Int16Array): Reach {
   const reach: Reach = { docs: [], gains: [], strong: [], weak: [], isVerb: [], most: 0 };
   for (const { term, weight } of group.terms) {
     const idf = index.idf(term) * weight * group.weight;
@@ -45,10 +50,10 @@ function reachOf(group: Group, index: SearchIndex): Reach {
     for (let place = 0; found && place < found.docs.length; place++) {
       const doc = found.docs[place] as number;
       const bits = found.bits[place] as number;
-      let at = places.get(doc);
-      if (at === undefined) {
+      let at = places[doc] as number;
+      if (at < 0) {
         at = reach.docs.push(doc) - 1;
-        places.set(doc, at);
+        places[doc] = at;
         reach.gains.push(0);
         reach.strong.push(0);
         reach.weak.push(0);
@@ -62,6 +67,7 @@ function reachOf(group: Group, index: SearchIndex): Reach {
       if (bits & VERB) reach.isVerb[at] = true;
     }
   }
+  for (const doc of reach.docs) places[doc] = -1;
   return reach;
 }
 
@@ -125,11 +131,16 @@ interface Judge {
   readonly isNames: boolean;
   readonly exactVerbs: ReadonlySet<string>;
   readonly reading: boolean;
+  /** How likely each kind of doing is meant. */
+  readonly lean: Float64Array;
+  /** How likely each area is meant. */
+  readonly area: Float64Array;
+  readonly deed: Float64Array;
   /** The most that the window could give. */
   readonly total: number;
 }
 
-function judgeOf(window: Window, number: number, total: number): Judge {
+function judgeOf(window: Window, number: number, total: number, terms: readonly string[]): Judge {
   const wish = wishOf(window.items);
   return {
     window,
@@ -139,12 +150,15 @@ function judgeOf(window: Window, number: number, total: number): Judge {
     isNames: window.items.every(({ group }) => group !== undefined && (group.faint || group.terms[0]?.term.startsWith("="))),
     exactVerbs: new Set(window.items.filter((item) => !item.fuzzy).flatMap((item) => item.verbs ?? [])),
     reading: wantsReading(wish),
+    lean: leanOf(window.items),
+    area: areaOf(terms),
+    deed: deedOf(terms),
     total,
   };
 }
 
 /** Turns what a window gathered for an action into a score, and keeps the action's best. */
-function settle(id: number, doc: Doc, judge: Judge, { now, best, like }: Board): void {
+function settle(id: number, doc: Doc, judge: Judge, { now, best, like, areas, deeds }: Board): void {
   const { wish, total, exactVerbs } = judge;
   const { coreFloor, coverageFloor, ownVerb, ownVerbAsked, asks } = WEIGHTS;
   const { effect } = doc.action;
@@ -158,7 +172,7 @@ function settle(id: number, doc: Doc, judge: Judge, { now, best, like }: Board):
   const score = ((now.gain[id] as number) * worth * fit + liked * fit ** asks.fit) * doc.prior * judge.window.weight;
   best.sum[id] = (best.sum[id] as number) + score;
   if ((best.score[id] as number) >= score) return;
-  if ((best.score[id] as number) < 0) best.touched.push(id);
+  if ((best.score[id] as number) < 0) add(best.touched, id);
   const said = verbSaid || exactVerbs.has(doc.verb) || (doc.kinds.includes(DELETE) && exactVerbs.has("delete"));
   best.score[id] = score;
   best.core[id] = core;
@@ -166,6 +180,10 @@ function settle(id: number, doc: Doc, judge: Judge, { now, best, like }: Board):
   best.fit[id] = fit;
   for (let at = id * LIKES; at < id * LIKES + LIKES; at++) best.likes[at] = like.likes[at] as number;
   best.said[id] = (now.strong[id] as number) | (now.weak[id] as number);
+  best.asked[id] = wish.asks && effect !== "read" ? 1 : 0;
+  best.lean[id] = judge.lean[leaningOf(doc.verb, effect)] as number;
+  best.area[id] = likelihood(judge.area, areas[id]);
+  best.deed[id] = likelihood(judge.deed, deeds[id]);
   best.wish[id] = wishFor(doc.verb, wish);
   best.verb[id] = verbSaid ? 1 : 0;
   best.head[id] = now.head[id] as number;
@@ -176,8 +194,8 @@ function settle(id: number, doc: Doc, judge: Judge, { now, best, like }: Board):
 export interface Scorer {
   /** All actions that anything speaks for, best first. */
   score(items: readonly Item[]): Hit[];
-  /** The same before they are ranked, with what the ranker looks at; a phrase may be passed over. For fitting weights. */
-  inputs(items: readonly Item[], skip?: number): { readonly doc: number; readonly inputs: readonly number[] }[];
+  /** The same before they are ranked, with what the ranker looks at. For fitting weights. */
+  inputs(items: readonly Item[]): { readonly doc: number; readonly inputs: readonly number[] }[];
 }
 
 /** Made once for each key. */
@@ -193,7 +211,7 @@ function once<K, V>(make: (key: K) => V): (key: K) => V {
 }
 
 /** Windows that are judged at most; of a long story those that say the most. */
-const MOST_WINDOWS = 16;
+const MOST_WINDOWS = 6;
 
 /** How much a window could say, at a glance. */
 function promiseOf({ items, weight }: Window, index: SearchIndex): number {
@@ -205,31 +223,38 @@ function promiseOf({ items, weight }: Window, index: SearchIndex): number {
   return sum * weight;
 }
 
-/** The windows of a query, in its order. */
+const saidIn = ({ items }: Window) => items.map(({ group, verbs }) => `${group?.said}!${verbs}`).join(" ");
+
+/** The windows of a query, in its order; of many the most promising, and what is said again only once. */
 function promising(items: readonly Item[], index: SearchIndex): readonly Window[] {
   const windows = windowsOf(items);
   if (windows.length <= MOST_WINDOWS) return windows;
-  const promises = windows.map((window) => promiseOf(window, index));
-  const least = [...promises].sort((a, b) => b - a)[MOST_WINDOWS - 1] as number;
-  return windows.filter((_window, at) => (promises[at] as number) >= least).slice(0, MOST_WINDOWS);
+  const promises = new Map(windows.map((window) => [window, promiseOf(window, index)]));
+  const chosen = new Map<string, Window>();
+  for (const window of [...windows].sort((a, b) => (promises.get(b) as number) - (promises.get(a) as number))) {
+    const said = saidIn(window);
+    if (!chosen.has(said)) chosen.set(said, window);
+    if (chosen.size === MOST_WINDOWS) break;
+  }
+  const kept = new Set(chosen.values());
+  return windows.filter((window) => kept.has(window));
 }
 
 /** Judges every action by every window of a query, on the board. */
 function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, board: Board): readonly Window[] {
   clearBoard(board);
-  const groups = new Map<string, Reach>();
-  const reach = (group: Group): Reach => {
-    const key = `${group.weight} ${group.terms.map(({ term, weight }) => term + weight).join(" ")}`;
-    const known = groups.get(key) ?? reachOf(group, index);
-    groups.set(key, known);
-    return known;
-  };
+  const reach = once<Group, Reach>((group) => reachOf(group, index, board.places));
   const bag = once<Item, Bag>(bagOf);
+  const language = Math.max(0, LANGUAGES.indexOf(items.find((item) => item.language)?.language ?? "en"));
   const windows = promising(items, index);
+  if (isStory(items)) {
+    const topic = deedOf([...joinBags(items.map(bag)).keys()]);
+    for (let id = 0; id < index.docs.length; id++) board.best.topic[id] = likelihood(topic, board.deeds[id]);
+  }
   windows.forEach((window, number) => {
     const said = groupsOf(window.items, index);
     const head = headOf(window.items)?.group?.said;
-    board.now.touched.length = 0;
+    board.now.touched.size = 0;
     let total = 0;
     for (const group of said.groups) {
       const one = reach(group);
@@ -237,10 +262,11 @@ function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, bo
       gather(board.now, one, group, number, group.said === head);
     }
     for (const pair of said.pairs) gather(board.now, reach(pair), pair, number, false);
-    compareAsks(joinBags(window.items.map(bag)), asks, board.like);
+    const terms = joinBags(window.items.map(bag));
+    compareAsks(terms, language, asks, board.like);
     for (const doc of likedBy(board.like)) touch(board.now, doc, number);
-    const judge = judgeOf(window, number, total);
-    for (const id of board.now.touched) {
+    const judge = judgeOf(window, number, total, [...terms.keys()]);
+    for (const id of gathered(board.now.touched)) {
       const doc = index.docs[id];
       if (doc) settle(id, doc, judge, board);
     }
@@ -258,7 +284,7 @@ function inputsOn(
   let most = 1e-9;
   let sum = 1e-9;
   let like = 0;
-  for (const id of best.touched) {
+  for (const id of gathered(best.touched)) {
     most = Math.max(most, best.score[id] as number);
     sum = Math.max(sum, best.sum[id] as number);
     like = Math.max(like, likest(best.likes, id * LIKES));
@@ -272,10 +298,15 @@ function inputsOn(
         likes: best.likes,
         at: id * LIKES,
         best: like,
+        topic: isLong ? (best.topic[id] as number) : 0,
         core: best.core[id] as number,
         coverage: best.coverage[id] as number,
         fit: best.fit[id] as number,
         wish: best.wish[id] as number,
+        asked: best.asked[id] === 1,
+        lean: best.lean[id] as number,
+        area: best.area[id] as number,
+        deed: best.deed[id] as number,
         often: often[id] as number,
         verbSaid: best.verb[id] === 1,
         said: best.said[id] as number,
@@ -287,27 +318,30 @@ function inputsOn(
 }
 
 export function createScorer(index: SearchIndex, asks: AskIndex): Scorer {
-  const board = makeBoard(index.docs.length, asks);
-  const { best, like } = board;
+  const board = makeBoard(index.docs, asks);
+  const { best } = board;
   const often = Uint8Array.from(index.docs, ({ action }) => popularity(action));
   return {
     score(items) {
       const windows = judgeAll(items, index, asks, board);
       const read = inputsOn(board, index, often, isStory(items));
       const room: number[] = [];
-      const hits = best.touched.map((doc): Hit => {
-        const window = windows[best.window[doc] as number];
-        const [coverage, licensed] = [best.coverage[doc] as number, best.licensed[doc] === 1];
-        return { doc, score: rankScore(read(doc, room)), coverage, licensed, window };
-      });
+      const hits = Array.from(
+        gathered(best.touched),
+        (doc): Hit => ({
+          doc,
+          score: rankScore(read(doc, room)),
+          coverage: best.coverage[doc] as number,
+          licensed: best.licensed[doc] === 1,
+          window: windows[best.window[doc] as number],
+        }),
+      );
       return hits.sort((a, b) => b.score - a.score || a.doc - b.doc);
     },
-    inputs(items, skip = -1) {
-      like.skip = skip;
+    inputs(items) {
       judgeAll(items, index, asks, board);
-      like.skip = -1;
       const read = inputsOn(board, index, often, isStory(items));
-      return best.touched.map((doc) => ({ doc, inputs: read(doc) }));
+      return Array.from(gathered(best.touched), (doc) => ({ doc, inputs: read(doc) }));
     },
   };
 }

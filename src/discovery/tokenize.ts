@@ -1,3 +1,5 @@
+import { remember } from "./remember.ts";
+
 /** One word of a text, folded, with what stood around it. */
 export interface Token {
   readonly word: string;
@@ -56,11 +58,11 @@ function accents(text: string): string {
 
 /** References of GitLab's own short form, as words: `!42` is a merge request. */
 const REFERENCES: readonly (readonly [pattern: RegExp, word: string])[] = [
-  [/(^|[\s([{])!\d+/g, " mergerequestref "],
-  [/(^|[\s([{])#\d+/g, " issueref "],
-  [/(^|[\s([{])&\d+/g, " epicref "],
+  [/(^|[\s([{]|[\u0080-\uffff])!\d+/g, " mergerequestref "],
+  [/(^|[\s([{]|[\u0080-\uffff])#\d+/g, " issueref "],
+  [/(^|[\s([{]|[\u0080-\uffff])&\d+/g, " epicref "],
   [
-    /((?:^|[\s/'"`(])(?!\.?gitlab-ci)[a-z0-9_-]+\.(?:md|txt|ts|tsx|js|py|rb|go|java|kt|rs|php|cs|cpp|css|html|xml|sql|sh|ya?ml|json|toml|ini|csv|lock))\b/g,
+    /((?:^|[\s/'"`(])(?!\.?gitlab-ci)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.(?:md|txt|ts|tsx|js|py|rb|go|java|kt|rs|php|cs|cpp|css|html|xml|sql|sh|ya?ml|json|toml|ini|csv|lock))\b/g,
     " fileref ",
   ],
 ];
@@ -69,7 +71,8 @@ function references(text: string): string {
   return REFERENCES.reduce((now, [pattern, word]) => now.replace(pattern, `$1${word}`), text);
 }
 
-const QUOTED = /"([^"\n]{3,300})"|“([^”\n]{3,300})”|`([^`\n]{3,300})`|(?:^|\s)'([^'\n]{3,300})'(?=[\s.,;:!?)]|$)/g;
+const QUOTED =
+  /"([^"\n]{3,300})"|“([^”\n]{3,300})”|`([^`\n]{3,300})`|[「『]([^」』\n]{2,300})[」』]|(?:^|\s)'([^'\n]{3,300})'(?=[\s.,;:!?)]|$)/g;
 /** Paths, project names, branch names: values as well. */
 const PATH =
   /[\w.-]+(?:\/[\w.-]+){2,}|(?:feature|fix|hotfix|bugfix|chore|release|origin|refs)\/[\w.-]+|[\w.-]*[\d.-][\w.-]*\/[\w.-]+|[\w.-]+\/[\w.-]*[\d.-][\w.-]*/g;
@@ -78,8 +81,14 @@ const PATH =
 const LONGEST_VALUE = 70;
 const quotedSpans = (text: string): [number, number][] =>
   [...text.matchAll(QUOTED)]
-    .filter(([whole]) => whole.length <= LONGEST_VALUE && /\s/.test(whole.trim()))
+    .filter(([whole]) => whole.length <= LONGEST_VALUE && /\s|^[「『]/.test(whole.trim()))
     .map((match) => [match.index, match.index + match[0].length]);
+
+/** What was pasted: fenced code, indented lines after an empty one, lines that begin with a time or quote a mail. */
+const PASTED = /```[\s\S]*?(?:```|$)|(?<=\n[ \t]*\n)(?:(?: {4}|\t)[^\n]*(?:\n|$))+|(?<=^|\n)(?:>|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d)[^\n]*/g;
+
+const pastedSpans = (text: string): [number, number][] =>
+  text.includes("\n") ? [...text.matchAll(PASTED)].map(({ index, 0: part }) => [index, index + part.length]) : [];
 
 /** Han, Kana and Hangul: written without dependable spaces. */
 const RUN = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー々";
@@ -98,6 +107,7 @@ export function tokenize(text: string): Token[] {
   const folded = references(fold(text));
   const spans = [
     ...quotedSpans(folded),
+    ...pastedSpans(folded),
     ...[...folded.matchAll(PATH)].map(({ index, 0: path }): [number, number] => [index, index + path.length]),
   ];
   const tokens: Token[] = [];
@@ -136,8 +146,6 @@ function plural(word: string): string {
   return word.length > 3 && /[^su]s$/.test(word) && !word.endsWith("is") ? word.slice(0, -1) : word;
 }
 
-const stems = new Map<string, string>();
-
 function makeStem(word: string): string {
   if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
   const one = plural(word);
@@ -148,14 +156,7 @@ function makeStem(word: string): string {
 }
 
 /** A light English stem: plural, -ing, -ed and a closing e fall away. The same for texts and queries. */
-export function stem(word: string): string {
-  const known = stems.get(word);
-  if (known !== undefined) return known;
-  const made = makeStem(word);
-  if (stems.size > 20_000) stems.clear();
-  stems.set(word, made);
-  return made;
-}
+export const stem: (word: string) => string = remember(makeStem);
 
 /** True for an English plural that a person would read as "several of them". */
 export const isPlural = (word: string): boolean => word.length > 3 && /^[a-z]+$/.test(word) && plural(word) !== word;

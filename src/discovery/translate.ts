@@ -1,6 +1,6 @@
 import { isRun, stem, type Token } from "./tokenize.ts";
 import type { Corrector } from "./typo.ts";
-import type { Language, Vocabulary } from "./vocabulary.ts";
+import type { Language, RunLanguage, Vocabulary } from "./vocabulary.ts";
 
 /** What is known while a query is read: the word lists, and the words of the catalog. */
 export interface Lexicon {
@@ -43,16 +43,20 @@ function languageOf(words: readonly string[], lexicon: Lexicon): Language | unde
     english.stop.has(word) || english.plain.has(word) || english.phrases.has(word) || lexicon.knows(stem(word));
   let best: Language | undefined;
   let most = 0;
-  const foreign = words.filter((word) => !isEnglish(word) && !REFERENCE.test(word));
-  const home = words.length - foreign.length;
-  if (foreign.length * FEW < words.length) return undefined;
+  // A number or a version speaks no language.
+  const spoken = words.filter((word) => !REFERENCE.test(word));
+  const foreign = spoken.filter((word) => !isEnglish(word));
+  const home = spoken.length - foreign.length;
+  if (foreign.length * FEW < spoken.length) return undefined;
   for (const language of lexicon.vocabulary.words) {
     const isKnown = (word: string) => language.stop.has(word) || language.phrases.has(word);
-    const own = foreign.filter(isKnown).length;
-    if (own === 0) continue;
-    const shared = words.filter(isKnown).length;
+    const known = foreign.filter(isKnown);
+    const own = known.length;
+    // A single one among English words may be a typing mistake.
+    if (own === 0 || (own === 1 && home > 0 && lexicon.corrector.correct(known[0] ?? "") !== undefined)) continue;
+    const shared = spoken.filter(isKnown).length;
     const strangers = home - (shared - own);
-    const score = own * 2 + shared * 0.5 - strangers * 0.5;
+    const score = own * 2 + shared * 0.5 - strangers;
     if (score > most) {
       most = score;
       best = language;
@@ -103,7 +107,7 @@ function translate(words: readonly Word[], language: Language, lexicon: Lexicon)
   const out: Word[] = [];
   for (let at = 0; at < pieces.length; ) {
     const word = pieces[at] as Word;
-    const match = language.phrases.match(plain, at, word.start);
+    const match = word.name ? undefined : language.phrases.match(plain, at, word.start);
     if (match) {
       const span = pieces.slice(at, at + match.length);
       const fuzzy = span.some((piece) => piece.fuzzy);
@@ -127,18 +131,23 @@ const toWord = ({ word, start, sentence, quoted, name }: Token): Word => ({
   ...(name ? { name } : {}),
 });
 
-/** Runs of Han, Kana and Hangul as English words, by the language that understands most of them. */
-function translateRuns(tokens: readonly Token[], lexicon: Lexicon): Word[] {
-  const out: Word[] = [];
+/** The language of the runs of a text, if it has any. */
+function runsOf(tokens: readonly Token[], lexicon: Lexicon): RunLanguage | undefined {
   const all = tokens.filter(({ word }) => isRun(word)).map(({ word }) => word);
+  if (all.length === 0) return undefined;
   const kana = all.some((run) => /[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(run));
   const hangul = all.some((run) => /\p{Script=Hangul}/u.test(run));
-  if (all.length === 0) return tokens.map(toWord);
-  const language = lexicon.vocabulary.runs.find(({ name }) => name === (kana ? "ja" : hangul ? "ko" : "zh"));
+  return lexicon.vocabulary.runs.find(({ name }) => name === (kana ? "ja" : hangul ? "ko" : "zh"));
+}
+
+/** Runs of Han, Kana and Hangul as English words, by the language that understands most of them. */
+function translateRuns(tokens: readonly Token[], language: RunLanguage | undefined): Word[] {
+  if (!language) return tokens.map(toWord);
+  const out: Word[] = [];
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at] as Token;
     const word = toWord(token);
-    if (!isRun(token.word) || !language) {
+    if (!isRun(token.word)) {
       out.push(word);
       continue;
     }
@@ -179,17 +188,18 @@ function mend(words: readonly Word[], lexicon: Lexicon, fuzzy: boolean): Word[] 
   });
 }
 
-/** The words of a query in English, and whether they were said in another language. */
+/** The words of a query in English, and the other language in which they were said. */
 export function toEnglish(
   tokens: readonly Token[],
   lexicon: Lexicon,
   fuzzy: boolean,
-): { readonly words: readonly Word[]; readonly foreign: boolean } {
-  const cut = translateRuns(tokens, lexicon);
+): { readonly words: readonly Word[]; readonly language: string | undefined } {
+  const runs = runsOf(tokens, lexicon);
+  const cut = translateRuns(tokens, runs);
   const language = languageOf(
     cut.map(({ word }) => word),
     lexicon,
   );
   const words = mend(language ? translate(cut, language, lexicon) : cut, lexicon, fuzzy);
-  return { words, foreign: language !== undefined || tokens.some(({ word }) => isRun(word)) };
+  return { words, language: runs?.name ?? language?.name };
 }

@@ -6,6 +6,8 @@ import { stem } from "./tokenize.ts";
 const WORD_LANGUAGES = ["es", "de", "fr", "pt", "ru"] as const;
 /** Languages without dependable spaces: cut by the longest known piece. */
 const RUN_LANGUAGES = ["ja", "zh", "ko"] as const;
+/** All of them, English first. */
+export const LANGUAGES: readonly string[] = ["en", ...WORD_LANGUAGES, ...RUN_LANGUAGES];
 
 /** A language as it stands in `data/find-<language>.json`. */
 interface LanguageData {
@@ -86,13 +88,14 @@ function loadWordLanguage(name: string): Language {
 
 function loadEnglish(): Language {
   const data = readData("en");
+  const stop = new Set(data.stop);
   return {
     name: "en",
-    stop: new Set(data.stop),
+    stop,
     of: new Set(data.of),
     plain: new Set(data.plain),
     apart: toApart(data.apart),
-    phrases: createFlatPhrases(Object.entries(data.phrases), stem),
+    phrases: createFlatPhrases(Object.entries(data.phrases), stem, stop),
   };
 }
 

@@ -153,16 +153,11 @@ describe("destructive actions", () => {
 
   it("any one-letter mistake in the verb takes the lead away", () => {
     const rows = actions.filter(({ effect, id }) => effect === "destructive" && id.endsWith(".delete"));
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...rows),
-        fc.constantFrom("dlete", "delte", "deleet", "delett", "remoe", "rmove", "erse"),
-        (row, verb) => {
-          const [top] = find(`${verb} ${row.id.split(".")[0]?.replaceAll("_", " ")}`).results;
-          return top?.action.effect !== "destructive";
-        },
-      ),
+    const queries = rows.flatMap(({ id }) =>
+      ["dlete", "delte", "deleet", "delett", "remoe", "rmove", "erse"].map((verb) => `${verb} ${id.split(".")[0]?.replaceAll("_", " ")}`),
     );
+    expect(queries.length).toBeGreaterThan(300);
+    expect(queries.filter((query) => find(query).results[0]?.action.effect === "destructive")).toEqual([]);
   });
 });
 

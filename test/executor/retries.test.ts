@@ -139,7 +139,7 @@ describe("a write whose answer never came", () => {
 
   it("a timeout before the headers", async () => {
     answers("post", ISSUES, hang);
-    const error = await failureOf(sourceOf({ timeout: 60 }).run(CREATE(), contextOf()));
+    const error = await failureOf(sourceOf({ timeout: 1_500 }).run(CREATE(), contextOf()));
     expect([error.code, error.detail.check, sent.length]).toEqual(["outcome_unknown", CHECK, 1]);
   });
 
@@ -193,7 +193,7 @@ describe("time and cancellation", () => {
     ["the body", partial],
   ])("the limit covers %s", async (_name, answer) => {
     answers("get", ISSUE, answer);
-    const error = await failureOf(sourceOf({ timeout: 60 }).run(READ(), contextOf()));
+    const error = await failureOf(sourceOf({ timeout: 1_500 }).run(READ(), contextOf()));
     expect([error.code, error.detail.setting, sent.length]).toEqual(["timeout", "--timeout", 1]);
   });
 

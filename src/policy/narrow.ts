@@ -60,8 +60,8 @@ const tighter = <T>(order: readonly T[], one: T, other: T | undefined): T =>
 /** Read-only in the toolsets of both; `true` holds everywhere. */
 export function bothReadOnly(one: Settings["readOnly"], other: Settings["readOnly"] = false): Settings["readOnly"] {
   if (one === true || other === true) return true;
-  const names = [...(one || []), ...(other || [])];
-  return names.length > 0 ? [...new Set(names)] : false;
+  const names = joined(one || [], other || []);
+  return names.length > 0 ? names : false;
 }
 
 const joined = (one: readonly string[], other: readonly string[] = []): readonly string[] =>

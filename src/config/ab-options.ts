@@ -1,10 +1,9 @@
 import * as z from "zod";
 import { nearest } from "../nearest.ts";
-import type { Option } from "./options.ts";
+import { optionIn } from "./option.ts";
 import { STYLES, text } from "./values.ts";
 
-const option = <S extends z.ZodType>(definition: Omit<Option<S>, "group">): Option<S> =>
-  Object.freeze({ ...definition, group: "What is on" });
+const option = optionIn("What is on");
 
 /** One style of a live comparison, and how much of all people get it. */
 export interface Share {

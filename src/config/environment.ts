@@ -1,5 +1,6 @@
 import { meant, ROWS, SettingsError, shown } from "./fault.ts";
-import type { Option, OptionName } from "./options.ts";
+import type { Option } from "./option.ts";
+import type { OptionName } from "./options.ts";
 import { toBoolean } from "./values.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { nearest } from "../nearest.ts";
-import { OPTIONS, type Option, type OptionName } from "./options.ts";
+import type { Option } from "./option.ts";
+import { OPTIONS, type OptionName } from "./options.ts";
 
 /** A setting that stops the start: one line, exit code 2. */
 export class SettingsError extends Error {

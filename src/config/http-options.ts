@@ -1,8 +1,8 @@
 import * as z from "zod";
-import type { Option } from "./options.ts";
+import { optionIn } from "./option.ts";
 import { instanceUrl, integer, list, onOff, text } from "./values.ts";
 
-const option = <S extends z.ZodType>(definition: Omit<Option<S>, "group">): Option<S> => Object.freeze({ ...definition, group: "HTTP" });
+const option = optionIn("HTTP");
 
 /** Goes into a header as it is. */
 const visible = (least: number) =>

@@ -1,7 +1,8 @@
 import { readArguments } from "./arguments.ts";
 import { type Environment, type EnvironmentValue, readEnvironment, type Transport } from "./environment.ts";
 import { choices, ROWS, range, rowOf, SettingsError, shown, valueFault } from "./fault.ts";
-import { OPTIONS, type Option, type OptionName, type Settings } from "./options.ts";
+import type { Option } from "./option.ts";
+import { OPTIONS, type OptionName, type Settings } from "./options.ts";
 import { toBoolean, toLines, toList } from "./values.ts";
 
 /** Where a value comes from. */

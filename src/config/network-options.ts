@@ -1,8 +1,7 @@
-import type * as z from "zod";
-import type { Option } from "./options.ts";
+import { optionIn } from "./option.ts";
 import { integer, list, proxyUrl, text } from "./values.ts";
 
-const option = <S extends z.ZodType>(definition: Omit<Option<S>, "group">): Option<S> => Object.freeze({ ...definition, group: "Network" });
+const option = optionIn("Network");
 
 /** How GitLab is reached. */
 export const NETWORK_OPTIONS = {

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import type { Option } from "./options.ts";
+import { optionIn } from "./option.ts";
 import { onOff } from "./values.ts";
 
-const option = <S extends z.ZodType>(definition: Omit<Option<S>, "group">): Option<S> => Object.freeze({ ...definition, group: "Safety" });
+const option = optionIn("Safety");
 
 /** What may become of tokens: the new ones, and the one that is in use. */
 export const SECRET_OPTIONS = {

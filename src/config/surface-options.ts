@@ -1,8 +1,7 @@
 import * as z from "zod";
-import type { Option } from "./options.ts";
+import { optionIn } from "./option.ts";
 
-const option = <S extends z.ZodType>(definition: Omit<Option<S>, "group" | "perRequest">): Option<S> =>
-  Object.freeze({ ...definition, group: "What is on", perRequest: true });
+const option = optionIn("What is on");
 
 /** What a client is shown beside its choice of tools; no permission hangs on these. */
 export const SURFACE_OPTIONS = {
@@ -13,6 +12,7 @@ export const SURFACE_OPTIONS = {
     kind: "value",
     schema: z.enum(["opaque", "compact", "full"]).default("opaque"),
     about: "Style meta: what a dispatcher shows of its actions' parameters: nothing, signatures, or input schemas as far as they fit",
+    perRequest: true,
   }),
   toolHints: option({
     flag: "tool-hints",
@@ -20,6 +20,7 @@ export const SURFACE_OPTIONS = {
     kind: "value",
     schema: z.enum(["off", "anthropic"]).default("off"),
     about: "anthropic: words for the tool search of hosts that defer tools, and a mark on the few tools to keep in view",
+    perRequest: true,
   }),
   capabilities: option({
     flag: "capabilities",
@@ -28,5 +29,6 @@ export const SURFACE_OPTIONS = {
     kind: "value",
     schema: z.enum(["minimal", "full"]).default("minimal"),
     about: "full: also resources for what people attach, prompts, and completions of their arguments",
+    perRequest: true,
   }),
 };

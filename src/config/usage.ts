@@ -1,5 +1,6 @@
 import { choices, ROWS, range } from "./fault.ts";
-import type { Option, OptionName } from "./options.ts";
+import type { Option } from "./option.ts";
+import type { OptionName } from "./options.ts";
 
 const WIDTH = 100;
 const COLUMN = 30;

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { SettingsError } from "../../src/config/fault.ts";
 import { toHttpSettings } from "../../src/config/http-check.ts";
 import { loadSettings } from "../../src/config/load.ts";
-import { OPTIONS, type Option, type OptionName } from "../../src/config/options.ts";
+import type { Option } from "../../src/config/option.ts";
+import { OPTIONS, type OptionName } from "../../src/config/options.ts";
 
 type Env = Record<string, string>;
 const load = (argv: string[] = [], env: Env = {}, transport: "stdio" | "http" = "stdio") => loadSettings({ argv, env, transport });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { OPTIONS, type Option } from "../../src/config/options.ts";
+import type { Option } from "../../src/config/option.ts";
+import { OPTIONS } from "../../src/config/options.ts";
 import { settingsTable, usage } from "../../src/config/usage.ts";
 
 const options: Option[] = Object.values(OPTIONS);

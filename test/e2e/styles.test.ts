@@ -130,7 +130,7 @@ describe("who the client says it is", () => {
         (file) => !file.startsWith("upstreams/") && !file.startsWith("cli/"),
       ),
     ).toEqual(["surface/server.ts", "transport/legacy-session.ts", "transport/mcp-endpoint.ts"]);
-    expect(holding(/context\.client\b/)).toEqual(["executor/audit.ts", "executor/gitlab.ts"]);
+    expect(holding(/context\.client\b/)).toEqual(["executor/audit.ts", "executor/gitlab-send.ts"]);
     expect(holding(/["'`/](claude|vscode|visual studio|copilot|codex|windsurf|gemini|zed)\b/i)).toEqual([]);
   });
 });

@@ -5,7 +5,8 @@ import { isDate } from "../../src/executor/param-dates.ts";
 import { holdsPeople } from "../../src/executor/param-people.ts";
 import { isRaw } from "../../src/policy/call-effects.ts";
 import { argumentsFor, type Mode } from "../catalog-routes/arguments.ts";
-import { HOST, recordingRoad, type Sent } from "../support/recorder.ts";
+import { HOST } from "../support/gitlab-road.ts";
+import { recordingRoad, type Sent } from "../support/recorder.ts";
 
 /** What people are known to send, over every row where it applies; judged by what leaves. */
 

@@ -4,31 +4,21 @@ import { TOOLSETS } from "../../src/catalog/toolsets.ts";
 import type { CallContext, Source } from "../../src/catalog/types.ts";
 import { BridgeError } from "../../src/errors.ts";
 import { bindingOf, createRoad } from "../../src/executor/dispatch.ts";
-import { createGitLabSource } from "../../src/executor/gitlab.ts";
-import { createLog } from "../../src/log.ts";
-import { createDoor } from "../../src/policy/door.ts";
+import type { Fetch } from "../../src/executor/exchange.ts";
 import { createPolicy } from "../../src/policy/policy.ts";
 import { createWriteLimit } from "../../src/policy/write-limit.ts";
 import { createRegistry } from "../../src/registry/registry.ts";
+import { AT_HOST, HOST, roadOver } from "../support/gitlab-road.ts";
 import { settingsFor } from "../support/settings.ts";
-
-const HOST = "https://gitlab.test";
 
 function open(...flags: string[]) {
   const sent: string[] = [];
-  const settings = settingsFor(`--url=${HOST}`, "--token=glpat-of-this-server-1", "--retries=0", ...flags);
+  const settings = settingsFor(...AT_HOST, "--retries=0", ...flags);
   const fetch = (async (input: URL | string, init: RequestInit = {}) => {
     sent.push(`${init.method ?? "GET"} ${new URL(String(input)).pathname}`);
     return Response.json(init.method === "GET" ? [] : { id: 1 });
-  }) as typeof globalThis.fetch;
-  const source = createGitLabSource({ settings, door: createDoor(settings), log: createLog({ level: "silent" }), version: "0", fetch });
-  const road = createRoad({
-    registry: createRegistry([source]),
-    policy: createPolicy(settings),
-    facts: () => ({}),
-    normalize: (context) => ({ instance: HOST, ...source.people(context) }),
-    writes: createWriteLimit(() => 0),
-  });
+  }) as Fetch;
+  const { road, source } = roadOver(fetch, settings, { writes: createWriteLimit(() => 0) });
   return { sent, road, action: (id: string) => source.actions().find((row) => row.id === id) };
 }
 

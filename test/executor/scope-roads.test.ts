@@ -1,16 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Outcome } from "../../src/catalog/types.ts";
 import { BridgeError } from "../../src/errors.ts";
-import { createRoad } from "../../src/executor/dispatch.ts";
-import { createGitLabSource } from "../../src/executor/gitlab.ts";
+import type { Fetch } from "../../src/executor/exchange.ts";
 import { createPlaces } from "../../src/executor/places.ts";
-import { createLog } from "../../src/log.ts";
-import { createDoor } from "../../src/policy/door.ts";
-import { createPolicy } from "../../src/policy/policy.ts";
-import { createRegistry } from "../../src/registry/registry.ts";
+import { HOST, roadOver } from "../support/gitlab-road.ts";
 import { settingsFor } from "../support/settings.ts";
 
-const HOST = "https://gitlab.test";
 /** What GitLab calls itself, where the bridge asks it by another name. */
 const PUBLIC = "https://git.example.com";
 const API = `${HOST}/api/v4`;
@@ -42,15 +37,8 @@ function open(answers: Answers, ...flags: string[]) {
     const answer = answers[path] ?? PLACES[path];
     if (answer instanceof Response) return answer.clone();
     return answer === undefined ? Response.json({ message: "404 Not found" }, { status: 404 }) : Response.json(answer);
-  }) as typeof globalThis.fetch;
-  const source = createGitLabSource({ settings, door: createDoor(settings), log: createLog({ level: "silent" }), version: "0", fetch });
-  const road = createRoad({
-    registry: createRegistry([source]),
-    policy: createPolicy(settings),
-    facts: () => ({}),
-    normalize: (context) => ({ instance: HOST, ...source.people(context) }),
-    places: source.places,
-  });
+  }) as Fetch;
+  const { road } = roadOver(fetch, settings);
   const run = (name: string, params: Json): Promise<Outcome | BridgeError> =>
     road
       .run({ name, params }, { principal: { instance: HOST }, signal: new AbortController().signal, canAsk: false, meta: {} })

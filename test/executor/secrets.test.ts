@@ -5,21 +5,17 @@ import { describe, expect, it } from "vitest";
 import { loadActions } from "../../src/catalog/load.ts";
 import type { Outcome } from "../../src/catalog/types.ts";
 import { BridgeError } from "../../src/errors.ts";
-import { createRoad } from "../../src/executor/dispatch.ts";
-import { createGitLabSource } from "../../src/executor/gitlab.ts";
+import type { Fetch } from "../../src/executor/exchange.ts";
 import { createLog, MASK } from "../../src/log.ts";
 import { isRaw } from "../../src/policy/call-effects.ts";
-import { createDoor } from "../../src/policy/door.ts";
 import { askedFields } from "../../src/policy/graphql.ts";
-import { createPolicy } from "../../src/policy/policy.ts";
-import { createRegistry } from "../../src/registry/registry.ts";
 import { renderError, renderOutcome } from "../../src/surface/render.ts";
+import { AT_HOST, HOST, roadOver } from "../support/gitlab-road.ts";
 import { minimal } from "../support/minimal.ts";
 import { type Answer, recordingRoad } from "../support/recorder.ts";
 import { openRoad } from "../support/sandbox-road.ts";
 import { settingsFor } from "../support/settings.ts";
 
-const HOST = "https://gitlab.test";
 const NEW = "glpat-n3wS3cretOfThisTest";
 /** What GitLab calls a new secret, by action: `token` where it is not named here. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -44,8 +40,7 @@ async function run(id: string, mode: string, directory?: string): Promise<Ran> {
   const sent: string[] = [];
   const logged: string[] = [];
   const settings = settingsFor(
-    `--url=${HOST}`,
-    "--token=glpat-of-this-server-1",
+    ...AT_HOST,
     "--admin",
     "--confirm=off",
     "--allow-own-token",
@@ -56,15 +51,8 @@ async function run(id: string, mode: string, directory?: string): Promise<Ran> {
   const fetch = (async (input: URL | string, init: RequestInit = {}) => {
     sent.push(`${init.method} ${new URL(String(input)).pathname}`);
     return Response.json({ id: 7, name: "n", [FIELDS[id] ?? "token"]: NEW });
-  }) as typeof globalThis.fetch;
-  const place = directory === undefined ? {} : { secretsDirectory: directory };
-  const source = createGitLabSource({ settings, door: createDoor(settings), log, version: "0", fetch, ...place });
-  const road = createRoad({
-    registry: createRegistry([source]),
-    policy: createPolicy(settings),
-    facts: () => ({}),
-    normalize: (context) => ({ instance: HOST, ...source.people(context) }),
-  });
+  }) as Fetch;
+  const { road } = roadOver(fetch, settings, {}, { log, ...(directory === undefined ? {} : { secretsDirectory: directory }) });
   const context = { principal: { instance: HOST }, signal: new AbortController().signal, canAsk: false, meta: {} };
   const outcome = await road.run({ name: id, params: minimal(action), confirm: true }, context).catch((error: unknown) => {
     if (error instanceof BridgeError) return error;

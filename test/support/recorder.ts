@@ -1,15 +1,9 @@
 import { loadActions } from "../../src/catalog/load.ts";
 import type { CallContext, Facts, Outcome } from "../../src/catalog/types.ts";
-import { createRoad, type RoadParts, type RoadRequest } from "../../src/executor/dispatch.ts";
+import type { RoadParts, RoadRequest } from "../../src/executor/dispatch.ts";
 import type { Fetch } from "../../src/executor/exchange.ts";
-import { createGitLabSource } from "../../src/executor/gitlab.ts";
-import { createLog } from "../../src/log.ts";
-import { createDoor } from "../../src/policy/door.ts";
-import { createPolicy } from "../../src/policy/policy.ts";
-import { createRegistry } from "../../src/registry/registry.ts";
+import { AT_HOST, HOST, roadOver } from "./gitlab-road.ts";
 import { settingsFor } from "./settings.ts";
-
-export const HOST = "https://gitlab.test";
 
 /** One request as it left. */
 export interface Sent {
@@ -41,22 +35,13 @@ export function recordingRoad(
   who: Partial<CallContext> = {},
 ) {
   const sent: Sent[] = [];
-  const settings = settingsFor(`--url=${HOST}`, "--token=glpat-of-this-server-1", "--retries=0", ...flags);
+  const settings = settingsFor(...AT_HOST, "--retries=0", ...flags);
   const fetch = (async (input: URL | string, init: RequestInit = {}) => {
     const one = { method: init.method ?? "GET", url: new URL(String(input)), body: toBody(init.body) };
     sent.push(one);
     return answer(one);
   }) as Fetch;
-  const source = createGitLabSource({ settings, door: createDoor(settings), log: createLog({ level: "silent" }), version: "0", fetch });
-  const policy = createPolicy(settings);
-  const registry = createRegistry([source]);
-  const road = createRoad({
-    registry,
-    policy,
-    facts: () => facts,
-    normalize: (context) => ({ instance: HOST, ...source.people(context) }),
-    ...more,
-  });
+  const { road, policy, registry } = roadOver(fetch, settings, { facts: () => facts, ...more });
   const context: CallContext = { principal: { instance: HOST }, signal: new AbortController().signal, canAsk: false, meta: {}, ...who };
   const run = (name: string, params: unknown, own: Partial<RoadRequest> = {}): Promise<Outcome> =>
     road.run({ name, params, ...own }, context);

@@ -5,6 +5,7 @@ import type { Action, Route } from "../../src/catalog/types.ts";
 import { BridgeError } from "../../src/errors.ts";
 import { isRaw } from "../../src/policy/call-effects.ts";
 import { openRoad, type SandboxRoad } from "../support/sandbox-road.ts";
+import { SEEDED_IN_PROJECT } from "../support/seeded.ts";
 import { argumentsFor } from "./arguments.ts";
 
 let road: SandboxRoad;
@@ -18,29 +19,16 @@ beforeAll(async () => {
 
 afterAll(() => road.close());
 
-/** Things of the seeds that a parameter can name. */
-const KNOWN: Readonly<Record<string, string>> = {
-  project_id: "101",
-  group_id: "10",
-  user_id: "3",
-  issue_iid: "12",
-  merge_request_iid: "42",
-  label_id: "201",
-  milestone_id: "304",
-  branch: "main",
-  branch_name: "main",
-  ref_name: "main",
-  tag_name: "v1.4.0",
-  sha: "main",
-  file_path: "README.md",
-};
-
 /** What a call cannot do without; things that the seeds have where one can be named. */
 function paramsFor(row: Action, route: Route | undefined): Record<string, unknown> {
   const { params } = argumentsFor(row, route ?? ["GET", "/"], "required");
   const named = route ? placeholders(route[1]) : ["project_id", ...Object.keys(params)].filter((name) => name in row.params);
-  const known = named.filter((name) => name in KNOWN);
-  return { ...params, ...Object.fromEntries(known.map((name) => [name, KNOWN[name]])), ...(row.params.timeout ? { timeout: 1 } : {}) };
+  const known = named.filter((name) => name in SEEDED_IN_PROJECT);
+  return {
+    ...params,
+    ...Object.fromEntries(known.map((name) => [name, SEEDED_IN_PROJECT[name]])),
+    ...(row.params.timeout ? { timeout: 1 } : {}),
+  };
 }
 
 /** Failures that only a fault of ours, or of the sandbox, can lead to. */

@@ -6,20 +6,13 @@ import type { World } from "../../src/sandbox/types.ts";
 import { argumentsFor, type Mode } from "../catalog-routes/arguments.ts";
 import { sampleCall } from "../sandbox/graphql-samples.ts";
 import type { SandboxRoad } from "../support/sandbox-road.ts";
+import { SEEDED } from "../support/seeded.ts";
 
 type Json = Record<string, unknown>;
 
 /** Things of the seeds that a path can name; the rest is looked for, or made. */
 const KNOWN: Readonly<Record<string, string>> = {
-  project_id: "101",
-  group_id: "10",
-  user_id: "3",
-  issue_iid: "12",
-  merge_request_iid: "42",
-  branch: "main",
-  tag_name: "v1.4.0",
-  sha: "main",
-  file_path: "README.md",
+  ...SEEDED,
   vulnerability_id: "71",
   todo_id: "702",
   slug: "slack",

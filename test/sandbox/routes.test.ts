@@ -3,6 +3,7 @@ import { loadActions } from "../../src/catalog/load.ts";
 import { routesOf, scopeOf } from "../../src/catalog/route.ts";
 import type { Action, Param, Route, Shape } from "../../src/catalog/types.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/server.ts";
+import { SEEDED_IN_PROJECT } from "../support/seeded.ts";
 
 let sandbox: Sandbox;
 
@@ -11,22 +12,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => sandbox.close());
-
-/** Things of the seeds that a path parameter can name; anything else is 1. */
-const KNOWN: Readonly<Record<string, string>> = {
-  project_id: "101",
-  group_id: "10",
-  user_id: "3",
-  issue_iid: "12",
-  merge_request_iid: "42",
-  label_id: "201",
-  milestone_id: "304",
-  branch_name: "main",
-  ref_name: "main",
-  tag_name: "v1.4.0",
-  sha: "main",
-  file_path: "README.md",
-};
 
 function sample(shape: Shape): unknown {
   if (shape.enum?.[0] !== undefined) return shape.enum[0];
@@ -47,9 +32,10 @@ const needed = (action: Action, route: Route): [string, Param][] =>
     ([, param]) => param.required && param.in !== "path" && (!param.on || param.on.includes(scopeOf(action, route))),
   );
 
+/** Where the seeds have nothing of a name, it is 1. */
 function requestOf(action: Action, route: Route): { url: string; init: RequestInit } {
   const [method, template] = route;
-  const path = template.replace(/\{([a-z0-9_]+)\}/g, (_, name: string) => encodeURIComponent(KNOWN[name] ?? "1"));
+  const path = template.replace(/\{([a-z0-9_]+)\}/g, (_, name: string) => encodeURIComponent(SEEDED_IN_PROJECT[name] ?? "1"));
   const fields = needed(action, route).map(([name, param]) => [param.wire ?? name, param, sample(param)] as const);
   const query = new URLSearchParams(
     fields.filter(([, param]) => param.in === "query").map(([name, , value]): [string, string] => [name, String(value)]),

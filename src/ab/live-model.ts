@@ -1,7 +1,6 @@
 import { STYLES } from "../config/values.ts";
-import { BridgeError } from "../errors.ts";
-import { nearest } from "../nearest.ts";
 import type { TrialLine } from "../surface/trial-line.ts";
+import { baseOf } from "./base.ts";
 import { createRandom, grouped, type Interval, quantile } from "./stats.ts";
 
 /** What one user did under one style. */
@@ -144,17 +143,6 @@ function weightsIn(shares: string): ReadonlyMap<string, number> {
   return new Map(weights.map(([style, weight]) => [style, weight / total]));
 }
 
-function baseOf(styles: readonly string[], asked: string | undefined): string {
-  if (asked === undefined) return styles.includes("bridge") ? "bridge" : (styles[0] ?? "");
-  if (styles.includes(asked)) return asked;
-  const near = nearest(asked, styles)[0];
-  throw new BridgeError(
-    "invalid_params",
-    `Nobody was assigned the style "${asked}".`,
-    near ? `The nearest is ${near}.` : "Name another base.",
-  );
-}
-
 /** What each user of a style did; in the order of their hashes, so that the draw does not hang on the order of lines. */
 function peopleOf(lines: readonly TrialLine[]): readonly Person[] {
   const byUser = [...grouped(lines, ({ user }) => user ?? "")].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -203,6 +191,7 @@ export function toLiveReport(lines: readonly TrialLine[], files: readonly string
   const base = baseOf(
     arms.map(({ style }) => style),
     options.base,
+    (name) => `Nobody was assigned the style "${name}".`,
   );
   const shares = [...new Set(followed.flatMap((line) => line.shares ?? []))].sort();
   const weights = shares.length === 1 ? weightsIn(shares[0] ?? "") : undefined;

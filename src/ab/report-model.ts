@@ -1,6 +1,5 @@
 import { STYLES } from "../config/values.ts";
-import { BridgeError } from "../errors.ts";
-import { nearest } from "../nearest.ts";
+import { baseOf } from "./base.ts";
 import { cost, type Prices } from "./prices.ts";
 import { bootstrap, differences, grouped, type Interval, mean, median, type Sample, type Spread, share, spread } from "./stats.ts";
 import type { Refresh, Run, Size } from "./types.ts";
@@ -297,18 +296,6 @@ function toSelf(driver: string, runs: readonly Run[]): SelfReport {
   };
 }
 
-/** @throws BridgeError invalid_params for a base that is not among the arms. */
-function baseOf(arms: readonly string[], asked: string | undefined): string {
-  if (asked === undefined) return arms.includes("bridge") ? "bridge" : (arms[0] ?? "");
-  if (arms.includes(asked)) return asked;
-  const near = nearest(asked, arms)[0];
-  throw new BridgeError(
-    "invalid_params",
-    `There is no arm "${asked}" in these runs.`,
-    near ? `The nearest is ${near}.` : "Name another base.",
-  );
-}
-
 function toNoPath(runs: readonly Run[]): readonly NoPathReport[] {
   return [...grouped(runs, ({ driver, arm }) => `${driver}\n${arm}`).values()].flatMap((own) => {
     const lost = own.filter(({ no_path }) => no_path);
@@ -321,7 +308,8 @@ export function toReport(all: readonly Run[], torn: number, options: ReportOptio
   const runs = all.filter(({ no_path }) => !no_path);
   const arms = armsOf(runs).map(([arm]) => arm);
   const { prices, seed = 1, rounds = 1_000 } = options;
-  const plan: Plan = { base: baseOf(arms, options.base), seed, rounds, ...(prices ? { prices } : {}) };
+  const base = baseOf(arms, options.base, (name) => `There is no arm "${name}" in these runs.`);
+  const plan: Plan = { base, seed, rounds, ...(prices ? { prices } : {}) };
   const groups = [...grouped(runs, ({ driver, refresh }) => `${driver}\n${REFRESHES.indexOf(refresh)}`)].sort(([a], [b]) =>
     a < b ? -1 : 1,
   );

@@ -4,6 +4,7 @@ import { addRow, findRow } from "./graphql-store.ts";
 import { type Json, ROLE } from "./types.ts";
 
 const MAINTAINER = { role: ROLE.maintainer };
+const ALERT = { type: "AlertManagementAlert", does: "change", shows: "alert", by: "iid", role: ROLE.developer } as const;
 const now =
   (name: string) =>
   (_: Input, { world }: Context) => ({ [name]: world.now() });
@@ -109,13 +110,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
     set: (input, context) => ({ fullPath: input.projectPath, name: placeOf(context, input.projectPath)?.row.name }),
   },
   catalogResourcesDestroy: { type: "CiCatalogResource", does: "none", role: ROLE.owner },
-  updateAlertStatus: { type: "AlertManagementAlert", does: "change", shows: "alert", by: "iid", role: ROLE.developer },
+  updateAlertStatus: ALERT,
   alertSetAssignees: {
-    type: "AlertManagementAlert",
-    does: "change",
-    shows: "alert",
-    by: "iid",
-    role: ROLE.developer,
+    ...ALERT,
     set: (input, { world }) => ({
       assignees: (input.assigneeUsernames as string[])
         .map((name) => userNode(world, world.users.find(({ username }) => username === name)?.id))
@@ -123,11 +120,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     }),
   },
   createAlertIssue: {
-    type: "AlertManagementAlert",
-    does: "change",
-    shows: "alert",
-    by: "iid",
-    role: ROLE.developer,
+    ...ALERT,
     set: (input, { world }) => ({
       issue: { iid: "900", title: `Alert ${String(input.iid)}`, webUrl: `${world.url}/-/issues/incident/900` },
     }),

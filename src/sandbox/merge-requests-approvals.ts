@@ -2,6 +2,7 @@ import { findProject, projectLevel, requireUser } from "./access.ts";
 import { userBasic, usersBasic } from "./entities.ts";
 import { failure, forbidden, notFound, unauthorized } from "./errors.ts";
 import { integer, integers, required, text, texts } from "./input.ts";
+import { coreJson } from "./merge-requests-json.ts";
 import { tryAutoMerge } from "./merge-requests-merge.ts";
 import {
   type ApprovalRule,
@@ -51,14 +52,7 @@ export function approvalsJson(request: Request, row: MergeRequest): Json {
   const missing = row.rules.filter((rule) => !ruleDone(row, rule));
   const suggested = [...new Set(missing.flatMap(({ user_ids }) => user_ids))];
   return {
-    id: row.id,
-    iid: row.iid,
-    project_id: row.project_id,
-    title: row.title,
-    description: row.description,
-    state: row.state,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
+    ...coreJson(row),
     merge_status: row.state === "opened" && hasConflicts(world, row) ? "cannot_be_merged" : "can_be_merged",
     approved: isApproved(row),
     approvals_required: Math.max(0, ...row.rules.map(({ approvals_required }) => approvals_required)),

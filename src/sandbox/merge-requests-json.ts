@@ -74,18 +74,23 @@ function merging(world: World, row: MergeRequest): Json {
   };
 }
 
+/** What every form of a merge request begins with. */
+export const coreJson = (row: MergeRequest): Json => ({
+  id: row.id,
+  iid: row.iid,
+  project_id: row.project_id,
+  title: row.title,
+  description: row.description,
+  state: row.state,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});
+
 /** A merge request as lists show it. */
 export function mergeRequestJson(request: Request, row: MergeRequest): Json {
   const { world } = request;
   return {
-    id: row.id,
-    iid: row.iid,
-    project_id: row.project_id,
-    title: row.title,
-    description: row.description,
-    state: row.state,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
+    ...coreJson(row),
     merged_at: row.merged_at,
     closed_at: row.closed_at,
     ...people(world, row),

@@ -6,7 +6,7 @@
 import { writeFileSync } from "node:fs";
 import { loadActions } from "../src/catalog/load.ts";
 import { areaMarks, areaName, deedMarks } from "../src/discovery/area.ts";
-import { ASK, bagOf, joinBags, KEYWORD, phrasesOf } from "../src/discovery/asks.ts";
+import { ASK, bagOf, KEYWORD, phrasesOf } from "../src/discovery/asks.ts";
 import { type ClassRows, likely, type Told, toClasses } from "../src/discovery/classes.ts";
 import { createEngine, readQuery } from "../src/discovery/engine.ts";
 import { LEANINGS, leaningOf, marksOf } from "../src/discovery/lean.ts";
@@ -37,7 +37,7 @@ interface Task {
   readonly keywords: boolean;
 }
 
-const termsOf = (items: readonly Item[]) => [...joinBags(items.map(bagOf)).keys()];
+const termsOf = (items: readonly Item[]) => [...bagOf(items).keys()];
 const areas = [...new Set(actions.map(areaName))];
 const TASKS: readonly Task[] = [
   {

@@ -4,6 +4,7 @@ import type { Container, Part } from "./container.ts";
 import { add, gathered, makePile, type Pile } from "./pile.ts";
 import { createPostings, type Flat, flatten, type Postings, packFlat, unpackFlat } from "./postings.ts";
 import { type Item, parseQuery } from "./query.ts";
+import { remember } from "./remember.ts";
 import type { Lexicon } from "./translate.ts";
 import { LANGUAGES } from "./vocabulary.ts";
 import { WEIGHTS } from "./weights.ts";
@@ -64,25 +65,27 @@ export interface AskIndex {
   readonly flat: Flat;
 }
 
-export type Bag = readonly (readonly [term: string, weight: number])[];
+/** Terms, each with its greatest weight. */
+export type Bag = ReadonlyMap<string, number>;
 
-/** What one step of a query says, in words as they were said and in canonical ones. */
-export function bagOf({ raw = [], group, verbs = [], asks: asking }: Item): Bag {
+const asSaid = remember((word) => `~${word}`);
+const asVerb = remember((verb) => `!${verb}`);
+
+/** What the steps of a query say, in words as they were said and in canonical ones. */
+export function bagOf(items: readonly Item[]): Bag {
   const { raw: plain, verb, question, canonical } = WEIGHTS.asks;
-  const terms = (group?.terms ?? []).filter(({ term }) => !term.startsWith("="));
-  return [
-    ...raw.map((word) => [`~${word}`, plain] as const),
-    ...terms.map(({ term, weight }) => [term, canonical * weight * Math.min(1, group?.weight ?? 1)] as const),
-    ...verbs.map((one) => [`!${one}`, verb] as const),
-    ...(asking ? [["?", question] as const] : []),
-  ];
-}
-
-/** Each term once, with its greatest weight. */
-export function joinBags(bags: readonly Bag[]): Map<string, number> {
-  const all = new Map<string, number>();
-  for (const bag of bags) for (const [term, weight] of bag) if (weight > (all.get(term) ?? 0)) all.set(term, weight);
-  return all;
+  const bag = new Map<string, number>();
+  const put = (term: string, weight: number) => {
+    if (weight > (bag.get(term) ?? 0)) bag.set(term, weight);
+  };
+  for (const { raw, group, verbs, asks: asking } of items) {
+    if (raw) for (const word of raw) put(asSaid(word), plain);
+    if (group)
+      for (const { term, weight } of group.terms) if (!term.startsWith("=")) put(term, canonical * weight * Math.min(1, group.weight));
+    if (verbs) for (const one of verbs) put(asVerb(one), verb);
+    if (asking) put("?", question);
+  }
+  return bag;
 }
 
 const idfs = new Map<number, number>();
@@ -115,7 +118,7 @@ export function buildAsks(actions: readonly Action[], lexicon: Lexicon, ready?: 
   const phrases = phrasesOf(actions, ready?.actions);
   const before = ready?.asks.docs.length ?? 0;
   const lists = ready ? toLists(ready.asks.flat) : new Map<string, { docs: number[]; weights: number[] }>();
-  const bags = phrases.map(({ text }) => joinBags(parseQuery(text, lexicon, false).map(bagOf)));
+  const bags = phrases.map(({ text }) => bagOf(parseQuery(text, lexicon, false)));
   bags.forEach((bag, at) => {
     for (const [term, weight] of bag) {
       const list = lists.get(term) ?? { docs: [], weights: [] };
@@ -125,7 +128,7 @@ export function buildAsks(actions: readonly Action[], lexicon: Lexicon, ready?: 
     }
   });
   const count = before + phrases.length;
-  const lengthOf = (bag: ReadonlyMap<string, number>) =>
+  const lengthOf = (bag: Bag) =>
     Math.hypot(...[...bag].map(([term, weight]) => weight * idfOf(count, lists.get(term)?.docs.length ?? 0))) || 1;
   const flat = flatten(lists);
   return {
@@ -212,7 +215,7 @@ const COMMON = 0.05;
  * Writes on the board how like the phrases of each action are to a bag of terms (the cosine): those of its own language and the English
  * ones. Others, led to English by lists of their own, would only disturb.
  */
-export function compareAsks(bag: ReadonlyMap<string, number>, language: number, index: AskIndex, board: LikeBoard): void {
+export function compareAsks(bag: Bag, language: number, index: AskIndex, board: LikeBoard): void {
   clear(board);
   const { postings, docs, sources, languages, norms } = index;
   let norm = 0;

@@ -1,6 +1,7 @@
 import { areasOf, deedsOf } from "./area.ts";
 import { type AskIndex, LIKES, type LikeBoard, makeLikeBoard } from "./asks.ts";
 import { add, gathered, makePile, type Pile } from "./pile.ts";
+import { popularity } from "./rank.ts";
 import type { Doc } from "./search-index.ts";
 
 /** What a window gathered for each action, by number; reused from window to window. */
@@ -51,6 +52,8 @@ export interface Board {
   readonly areas: Int16Array;
   /** By action: its number among those that phrases are known of. */
   readonly deeds: Int16Array;
+  /** By action: 1 for what people use most, 2 for what they use often. */
+  readonly often: Uint8Array;
 }
 
 const makeWindowBoard = (size: number): WindowBoard => ({
@@ -93,6 +96,7 @@ export const makeBoard = (docs: readonly Doc[], asks: AskIndex): Board => ({
   places: new Int16Array(docs.length).fill(-1),
   areas: areasOf(docs.map(({ action }) => action)),
   deeds: deedsOf(docs.map(({ action }) => action)),
+  often: Uint8Array.from(docs, ({ action }) => popularity(action)),
 });
 
 /** Makes room for the next query. */

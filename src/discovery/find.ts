@@ -111,14 +111,14 @@ function named(name: string, { exact }: Built): readonly number[] {
   return other === undefined ? [] : (exact.get(nameKey(other)) ?? []);
 }
 
+/** Words with a point or an underscore inside. It begins nowhere within a word, so that a long one is read once. */
+const NAMES = /(?<![A-Za-z0-9])[A-Za-z0-9]+(?:[._][A-Za-z0-9]+)+/g;
+
 /** Exact names in the query: the whole of it, or a word of it that can only be a name. */
 function exactHits(query: string, built: Built): { readonly whole: readonly number[]; readonly inside: readonly number[] } {
   const whole = named(query.trim(), built);
   if (whole.length > 0) return { whole, inside: [] };
-  const parts = query.slice(0, 2_000).split(/[^A-Za-z0-9._]+/);
-  const words = parts
-    .filter((part) => part.length <= MAX_NAME && /[._]/.test(part))
-    .flatMap((part) => part.match(/[A-Za-z0-9]+(?:[._][A-Za-z0-9]+)+/g) ?? []);
+  const words = query.slice(0, 2_000).match(NAMES) ?? [];
   return { whole, inside: words.flatMap((word) => named(word, built)) };
 }
 
@@ -177,6 +177,8 @@ function toResult(hit: Hit, built: Built, exact: ReadonlySet<number>, explain: b
   ];
 }
 
+const MOST_WITHHELD = 10;
+
 /** Finds actions by what people say. The index is built on first use and again when the list of actions is another one. */
 export function createFinder(actions: () => readonly Action[]): Finder {
   let built: Built | undefined;
@@ -186,26 +188,24 @@ export function createFinder(actions: () => readonly Action[]): Finder {
       if (!built || built.actions !== now) built = build(now);
       const known = built;
       const { hits, exact } = rank(query, known);
-      const scoped = hits.filter((hit) => {
-        const action = known.index.docs[hit.doc]?.action;
-        return action !== undefined && inScope(action, options);
-      });
-      const best = scoped[0]?.score ?? 0;
-      const isAllowed = (hit: Hit) => {
-        const action = known.index.docs[hit.doc]?.action;
-        return action !== undefined && options.permitted(action);
-      };
-      const permitted = scoped.filter(isAllowed);
+      const best = hits.find((hit) => inScope(known.actions[hit.doc] as Action, options))?.score ?? 0;
+      const permitted: Hit[] = [];
+      const withheld: Action[] = [];
+      for (const hit of hits) {
+        const action = known.actions[hit.doc] as Action;
+        if (!inScope(action, options)) continue;
+        if (options.permitted(action)) permitted.push(hit);
+        else if (withheld.length < MOST_WITHHELD && hit.score >= best * WEIGHTS.withheldCut) withheld.push(action);
+      }
       const guarded = options.effect === "destructive" ? permitted : guard(permitted, known, exact);
       const allowed = guarded.filter((hit) => hit.score >= (guarded[0]?.score ?? 0) * WEIGHTS.cut);
       const limit = Math.min(50, Math.max(1, Math.trunc(options.limit ?? 5) || 5));
-      const withheld = scoped.filter((hit) => hit.score >= best * WEIGHTS.withheldCut && !isAllowed(hit)).slice(0, 10);
       return {
         query,
         count: allowed.length,
         confident: isConfident(allowed, exact),
         results: allowed.slice(0, limit).flatMap((hit) => toResult(hit, known, exact, options.explain ?? false)),
-        withheld: withheld.flatMap((hit) => known.index.docs[hit.doc]?.action ?? []),
+        withheld,
         suggestions: allowed.length === 0 ? suggest(query, known, options) : [],
       };
     },

@@ -121,6 +121,9 @@ function toTerms(choices: readonly string[]): Group["terms"] {
   });
 }
 
+/** The steps of a value that say something. */
+const stepsOf = remember((value) => value.split(" ").filter((step) => step !== "-" && step !== ""));
+
 /** What a step of a value says: verbs, and what else may be meant, by word and as terms. */
 const choicesOf = remember((step) => {
   const choices = step.split("|");
@@ -146,7 +149,7 @@ type Draftable = { -readonly [K in keyof Item]: Item[K] };
 
 /** What holds for whatever is said next; it is used up with that. */
 function begin(draft: Draft, { word }: Said, raw: readonly string[] | undefined): Draftable {
-  const item: Draftable = { sentence: draft.sentence, fuzzy: word.fuzzy, start: draft.clause, cue: draft.cue };
+  const item: Draftable = { sentence: draft.sentence, fuzzy: word.fuzzy === true, start: draft.clause, cue: draft.cue };
   if (draft.asked) item.asked = true;
   if (draft.hush) item.hushed = true;
   if (draft.demands) item.demands = true;
@@ -167,8 +170,7 @@ function begin(draft: Draft, { word }: Said, raw: readonly string[] | undefined)
  */
 function push(draft: Draft, value: string, said: Said): void {
   let raw: readonly string[] | undefined = said.faint || said.word.quoted ? undefined : rawOf(said.text);
-  for (const step of value.split(" ")) {
-    if (step === "-" || step === "") continue;
+  for (const step of stepsOf(value)) {
     const isOpen = draft.start || draft.language !== undefined;
     const item = begin(draft, said, raw);
     raw = undefined;
@@ -191,7 +193,7 @@ function push(draft: Draft, value: string, said: Said): void {
 }
 
 function groupOf(terms: Group["terms"], said: Said, isHushed: boolean): Group {
-  const { fuzzy, quoted } = said.word;
+  const { fuzzy = false, quoted } = said.word;
   const weight = (said.weight ?? 1) * (fuzzy ? 0.85 : 1) * (quoted ? 0.35 : 1) * (isHushed ? WEIGHTS.hushed : 1);
   return {
     terms,
@@ -278,6 +280,13 @@ function together(words: readonly Word[], { apart, stop }: Lexicon["vocabulary"]
   return out;
 }
 
+/** Words that stand for one thing. */
+const asOne = (words: readonly Word[]): Word => ({
+  ...(words[0] as Word),
+  fuzzy: words.some(({ fuzzy }) => fuzzy),
+  quoted: words.every(({ quoted }) => quoted),
+});
+
 /** What a text says, in order. `fuzzy`: unknown words may be mended. */
 export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item[] {
   const { words: said, language } = toEnglish(tokenize(text), lexicon, fuzzy);
@@ -313,19 +322,18 @@ export function parseQuery(text: string, lexicon: Lexicon, fuzzy: boolean): Item
       at++;
       continue;
     }
-    const span = words.slice(at, at + match.length);
-    if (span.some((_, index) => asksFor(plain, at + index))) draft.asked = true;
-    const spoken = { ...word, fuzzy: span.some((one) => one.fuzzy), quoted: span.every((one) => one.quoted) };
+    const next = at + match.length;
+    for (let place = at; place < next; place++) if (asksFor(plain, place)) draft.asked = true;
     const own = match.length === 1 && lexicon.knows(stem(word.word)) && !match.value.includes(" ") ? word.word : undefined;
     push(draft, match.value, {
-      text: span.map((one) => one.word).join(" "),
-      word: spoken,
-      plural: isPlural(plain[at + match.length - 1] ?? ""),
+      text: match.length === 1 ? word.word : plain.slice(at, next).join(" "),
+      word: match.length === 1 ? word : asOne(words.slice(at, next)),
+      plural: isPlural(plain[next - 1] ?? ""),
       own,
       past: match.length === 1 && isPast(word.word) && !foreign,
     });
     if (match.value === "-") draft.start = true;
-    at += match.length;
+    at = next;
   }
   return draft.items;
 }

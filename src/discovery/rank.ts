@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Action } from "../catalog/types.ts";
-import { ASK, KEYWORD, likest, SECOND, TITLE } from "./asks.ts";
+import { ASK, KEYWORD, LIKES, likest, SECOND, TITLE } from "./asks.ts";
+import type { BestBoard, Board } from "./board.ts";
+import { gathered } from "./pile.ts";
 import type { Doc } from "./search-index.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -52,37 +54,21 @@ export const INPUTS = [
   "long destructive",
 ] as const;
 
-/** What the best window of a query says of an action. */
-export interface Evidence {
-  /** Share of the best score of any action, and of the best sum over all windows. */
-  readonly base: number;
+/** The best of any action: what each is measured by. */
+export interface Tops {
+  readonly score: number;
   readonly sum: number;
-  /** Four likenesses of its phrases, from a place on, and the best of any action. */
-  readonly likes: Float32Array;
-  readonly at: number;
-  readonly best: number;
-  /** How likely it is meant by a story as a whole, a logarithm. */
-  readonly topic: number;
-  readonly core: number;
-  readonly coverage: number;
-  readonly fit: number;
-  /** 1 where the class that was wished for is the action's, -1 where it is another, 0 without a wish. */
-  readonly wish: number;
-  /** How likely its kind of doing is meant, a logarithm. */
-  readonly lean: number;
-  /** How likely its area is meant, a logarithm. */
-  readonly area: number;
-  readonly deed: number;
-  /** A question, and the action changes something. */
-  readonly asked: boolean;
-  /** 1 for what people use most, 2 for what they use often. */
-  readonly often: number;
-  readonly verbSaid: boolean;
-  /** Bits of the name's terms that were said. */
-  readonly said: number;
-  /** The thing that is asked for stands in the name. */
-  readonly headIn: boolean;
-  readonly isLong: boolean;
+  readonly like: number;
+}
+
+export function topsOf({ touched, score, sum, likes }: BestBoard): Tops {
+  const tops = { score: 1e-9, sum: 1e-9, like: 0 };
+  for (const id of gathered(touched)) {
+    tops.score = Math.max(tops.score, score[id] as number);
+    tops.sum = Math.max(tops.sum, sum[id] as number);
+    tops.like = Math.max(tops.like, likest(likes, id * LIKES));
+  }
+  return tops;
 }
 
 let popular: ReadonlyMap<string, 1 | 2> | undefined;
@@ -107,41 +93,50 @@ const LONG = INPUTS.flatMap((name, at) =>
   name.startsWith("long ") ? [[at, INPUTS.indexOf(name.slice(5) as (typeof INPUTS)[number])] as const] : [],
 );
 
-/** Writes the inputs of one action, in the order of their names: into one list again and again, since every action is looked at. */
-export function inputsOf({ action, shares, kind }: Doc, evidence: Evidence, into: number[] = []): number[] {
-  const { likes, at, core, coverage, said } = evidence;
-  const { often } = evidence;
+/** The inputs of one action, in the order of their names, written `into` one list again and again: every action is looked at. */
+export function inputsOf(
+  id: number,
+  { action, shares, kind }: Doc,
+  { best, often }: Pick<Board, "best" | "often">,
+  tops: Tops,
+  isLong: boolean,
+  into: number[] = [],
+): number[] {
+  const { likes } = best;
+  const at = id * LIKES;
   const ask = likes[at + ASK] as number;
+  const core = best.core[id] as number;
+  const said = best.said[id] as number;
   let next = 0;
-  into[next++] = log(evidence.base);
-  into[next++] = log(evidence.sum);
+  into[next++] = log((best.score[id] as number) / tops.score);
+  into[next++] = log((best.sum[id] as number) / tops.sum);
   into[next++] = likes[at + TITLE] as number;
   into[next++] = likes[at + KEYWORD] as number;
   into[next++] = ask;
   into[next++] = Math.max(0, ask - FAR);
   into[next++] = likes[at + SECOND] as number;
-  into[next++] = likest(likes, at) / Math.max(evidence.best, 0.2);
+  into[next++] = likest(likes, at) / Math.max(tops.like, 0.2);
   into[next++] = core;
-  into[next++] = coverage;
-  into[next++] = Math.log(Math.max(evidence.fit, 0.05));
-  into[next++] = evidence.wish;
-  into[next++] = flag(evidence.asked);
-  into[next++] = Math.max(-5, evidence.lean);
-  into[next++] = Math.max(-8, evidence.area);
-  into[next++] = Math.max(-10, evidence.deed);
-  into[next++] = flag(evidence.verbSaid);
-  into[next++] = flag(evidence.headIn);
-  into[next++] = flag((said & 1) !== 0);
+  into[next++] = best.coverage[id] as number;
+  into[next++] = Math.log(Math.max(best.fit[id] as number, 0.05));
+  into[next++] = best.wish[id] as number;
+  into[next++] = best.asked[id] as number;
+  into[next++] = Math.max(-5, best.lean[id] as number);
+  into[next++] = Math.max(-8, best.area[id] as number);
+  into[next++] = Math.max(-10, best.deed[id] as number);
+  into[next++] = best.verb[id] as number;
+  into[next++] = best.head[id] as number;
+  into[next++] = said & 1;
   into[next++] = flag((said & (1 << (shares.length - 1))) !== 0);
   into[next++] = Math.min(3, shares.length * (1 - core));
   into[next++] = Math.min(shares.length, 6) / 3;
   into[next++] = flag(action.essential === true);
-  into[next++] = flag(often === 1);
-  into[next++] = flag(often === 2);
+  into[next++] = flag(often[id] === 1);
+  into[next++] = flag(often[id] === 2);
   into[next++] = flag(action.effect === "destructive");
   into[next++] = flag(kind % 3 === 1);
-  into[next++] = Math.max(-10, evidence.topic);
-  for (const [to, from] of LONG) into[to] = evidence.isLong ? (into[from] as number) : 0;
+  into[next++] = isLong ? Math.max(-10, best.topic[id] as number) : 0;
+  for (const [to, from] of LONG) into[to] = isLong ? (into[from] as number) : 0;
   return into;
 }
 

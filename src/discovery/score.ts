@@ -1,5 +1,5 @@
 import { areaOf, deedOf } from "./area.ts";
-import { type AskIndex, type Bag, bagOf, compareAsks, joinBags, LIKES, likedBy, likest } from "./asks.ts";
+import { type AskIndex, bagOf, compareAsks, LIKES, likedBy, likest } from "./asks.ts";
 import { type Board, clearBoard, makeBoard, touch, type WindowBoard } from "./board.ts";
 import { likelihood } from "./classes.ts";
 import { fitOf, VERB_CLASSES, type Wish, wishFor } from "./intent.ts";
@@ -7,7 +7,7 @@ import { leaningOf, leanOf } from "./lean.ts";
 import { add, gathered } from "./pile.ts";
 import { VERB } from "./postings.ts";
 import type { Group, Item } from "./query.ts";
-import { inputsOf, popularity, rankScore } from "./rank.ts";
+import { inputsOf, rankScore, topsOf } from "./rank.ts";
 import type { Doc, SearchIndex } from "./search-index.ts";
 import { LANGUAGES } from "./vocabulary.ts";
 import { WEIGHTS } from "./weights.ts";
@@ -23,6 +23,8 @@ export interface Hit {
   /** The window that spoke for it. */
   readonly window?: Window | undefined;
 }
+
+type Fillable = { -readonly [K in keyof Hit]: Hit[K] };
 
 /** What one group gives to each action that it touches, side by side in arrays. */
 interface Reach {
@@ -192,7 +194,7 @@ function settle(id: number, doc: Doc, judge: Judge, { now, best, like, areas, de
 }
 
 export interface Scorer {
-  /** All actions that anything speaks for, best first. */
+  /** All actions that anything speaks for, best first. Each hit is filled anew by the next query. */
   score(items: readonly Item[]): Hit[];
   /** The same before they are ranked, with what the ranker looks at. For fitting weights. */
   inputs(items: readonly Item[]): { readonly doc: number; readonly inputs: readonly number[] }[];
@@ -244,11 +246,10 @@ function promising(items: readonly Item[], index: SearchIndex): readonly Window[
 function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, board: Board): readonly Window[] {
   clearBoard(board);
   const reach = once<Group, Reach>((group) => reachOf(group, index, board.places));
-  const bag = once<Item, Bag>(bagOf);
   const language = Math.max(0, LANGUAGES.indexOf(items.find((item) => item.language)?.language ?? "en"));
   const windows = promising(items, index);
   if (isStory(items)) {
-    const topic = deedOf([...joinBags(items.map(bag)).keys()]);
+    const topic = deedOf([...bagOf(items).keys()]);
     for (let id = 0; id < index.docs.length; id++) board.best.topic[id] = likelihood(topic, board.deeds[id]);
   }
   windows.forEach((window, number) => {
@@ -262,7 +263,7 @@ function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, bo
       gather(board.now, one, group, number, group.said === head);
     }
     for (const pair of said.pairs) gather(board.now, reach(pair), pair, number, false);
-    const terms = joinBags(window.items.map(bag));
+    const terms = bagOf(window.items);
     compareAsks(terms, language, asks, board.like);
     for (const doc of likedBy(board.like)) touch(board.now, doc, number);
     const judge = judgeOf(window, number, total, [...terms.keys()]);
@@ -274,74 +275,32 @@ function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, bo
   return windows;
 }
 
-/** What the ranker looks at, for each action on the board. */
-function inputsOn(
-  { best }: Board,
-  index: SearchIndex,
-  often: Uint8Array,
-  isLong: boolean,
-): (id: number, into?: number[]) => readonly number[] {
-  let most = 1e-9;
-  let sum = 1e-9;
-  let like = 0;
-  for (const id of gathered(best.touched)) {
-    most = Math.max(most, best.score[id] as number);
-    sum = Math.max(sum, best.sum[id] as number);
-    like = Math.max(like, likest(best.likes, id * LIKES));
-  }
-  return (id, into) =>
-    inputsOf(
-      index.docs[id] as Doc,
-      {
-        base: (best.score[id] as number) / most,
-        sum: (best.sum[id] as number) / sum,
-        likes: best.likes,
-        at: id * LIKES,
-        best: like,
-        topic: isLong ? (best.topic[id] as number) : 0,
-        core: best.core[id] as number,
-        coverage: best.coverage[id] as number,
-        fit: best.fit[id] as number,
-        wish: best.wish[id] as number,
-        asked: best.asked[id] === 1,
-        lean: best.lean[id] as number,
-        area: best.area[id] as number,
-        deed: best.deed[id] as number,
-        often: often[id] as number,
-        verbSaid: best.verb[id] === 1,
-        said: best.said[id] as number,
-        headIn: best.head[id] === 1,
-        isLong,
-      },
-      into,
-    );
-}
-
 export function createScorer(index: SearchIndex, asks: AskIndex): Scorer {
   const board = makeBoard(index.docs, asks);
   const { best } = board;
-  const often = Uint8Array.from(index.docs, ({ action }) => popularity(action));
+  // One for each action: made anew for each query, they would be most of what it leaves behind.
+  const hits = index.docs.map((_, doc): Fillable => ({ doc, score: 0, coverage: 0, licensed: false, window: undefined }));
+  const room: number[] = [];
   return {
     score(items) {
       const windows = judgeAll(items, index, asks, board);
-      const read = inputsOn(board, index, often, isStory(items));
-      const room: number[] = [];
-      const hits = Array.from(
-        gathered(best.touched),
-        (doc): Hit => ({
-          doc,
-          score: rankScore(read(doc, room)),
-          coverage: best.coverage[doc] as number,
-          licensed: best.licensed[doc] === 1,
-          window: windows[best.window[doc] as number],
-        }),
-      );
-      return hits.sort((a, b) => b.score - a.score || a.doc - b.doc);
+      const tops = topsOf(best);
+      const isLong = isStory(items);
+      const found = Array.from(gathered(best.touched), (doc) => {
+        const hit = hits[doc] as Fillable;
+        hit.score = rankScore(inputsOf(doc, index.docs[doc] as Doc, board, tops, isLong, room));
+        hit.coverage = best.coverage[doc] as number;
+        hit.licensed = best.licensed[doc] === 1;
+        hit.window = windows[best.window[doc] as number];
+        return hit;
+      });
+      return found.sort((a, b) => b.score - a.score || a.doc - b.doc);
     },
     inputs(items) {
       judgeAll(items, index, asks, board);
-      const read = inputsOn(board, index, often, isStory(items));
-      return Array.from(gathered(best.touched), (doc) => ({ doc, inputs: read(doc) }));
+      const tops = topsOf(best);
+      const isLong = isStory(items);
+      return Array.from(gathered(best.touched), (doc) => ({ doc, inputs: inputsOf(doc, index.docs[doc] as Doc, board, tops, isLong) }));
     },
   };
 }

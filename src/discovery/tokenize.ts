@@ -8,10 +8,12 @@ export interface Token {
   /** A new sentence starts here. */
   readonly sentence?: boolean;
   /** The word stood inside a quoted phrase: more likely a value than a wish. */
-  readonly quoted?: boolean;
+  readonly quoted: boolean;
   /** The name with underscores (`target_branch`) that the word is a part of. */
   readonly name?: string;
 }
+
+type Draftable = { -readonly [K in keyof Token]: Token[K] };
 
 /** Longest text that is looked at; what lies beyond says nothing that the first part did not. */
 const MAX_TEXT = 10_000;
@@ -111,11 +113,12 @@ export function tokenize(text: string): Token[] {
     ...[...folded.matchAll(PATH)].map(({ index, 0: path }): [number, number] => [index, index + path.length]),
   ];
   const tokens: Token[] = [];
-  const names = [...folded.matchAll(NAME)];
+  const names = folded.includes("_") ? [...folded.matchAll(NAME)] : [];
   let name = names.shift();
   let start = true;
   let sentence = true;
-  for (const match of folded.matchAll(PIECE)) {
+  PIECE.lastIndex = 0;
+  for (let match = PIECE.exec(folded); match; match = PIECE.exec(folded)) {
     const piece = match[0];
     if (!/[\p{L}\p{N}]/u.test(piece)) {
       const after = folded[match.index + piece.length];
@@ -126,9 +129,11 @@ export function tokenize(text: string): Token[] {
     }
     if (piece.length > MAX_WORD && !isRun(piece)) continue;
     while (name && name.index + name[0].length <= match.index) name = names.shift();
-    const inName = name && name.index <= match.index ? { name: name[0] } : {};
-    const quoted = spans.some(([from, to]) => match.index >= from && match.index < to);
-    tokens.push({ word: piece, start, ...(sentence ? { sentence } : {}), ...(quoted ? { quoted } : {}), ...inName });
+    const quoted = spans.length > 0 && spans.some(([from, to]) => match.index >= from && match.index < to);
+    const token: Draftable = { word: piece, start, quoted };
+    if (sentence) token.sentence = true;
+    if (name && name.index <= match.index) token.name = name[0];
+    tokens.push(token);
     start = false;
     sentence = false;
     if (tokens.length >= MAX_TOKENS) break;

@@ -19,16 +19,11 @@ export interface Lexicon {
 }
 
 /** A word on its way to English. */
-export interface Word {
-  readonly word: string;
-  readonly start: boolean;
-  readonly sentence?: boolean;
-  readonly fuzzy: boolean;
-  readonly quoted: boolean;
+export interface Word extends Token {
+  /** Mended, or found by a part of it. */
+  readonly fuzzy?: boolean;
   /** Several, as the ending of another language says it; `maybe` where its words do not tell. */
   readonly plural?: boolean | "maybe";
-  /** The parameter-like name (`target_branch`) that the word is a part of. */
-  readonly name?: string;
 }
 
 const REFERENCE = /\d/;
@@ -122,15 +117,6 @@ function translate(words: readonly Word[], language: Language, lexicon: Lexicon)
   return out;
 }
 
-const toWord = ({ word, start, sentence, quoted, name }: Token): Word => ({
-  word,
-  start,
-  ...(sentence ? { sentence } : {}),
-  fuzzy: false,
-  quoted: quoted ?? false,
-  ...(name ? { name } : {}),
-});
-
 /** The language of the runs of a text, if it has any. */
 function runsOf(tokens: readonly Token[], lexicon: Lexicon): RunLanguage | undefined {
   const all = tokens.filter(({ word }) => isRun(word)).map(({ word }) => word);
@@ -141,14 +127,13 @@ function runsOf(tokens: readonly Token[], lexicon: Lexicon): RunLanguage | undef
 }
 
 /** Runs of Han, Kana and Hangul as English words, by the language that understands most of them. */
-function translateRuns(tokens: readonly Token[], language: RunLanguage | undefined): Word[] {
-  if (!language) return tokens.map(toWord);
+function translateRuns(tokens: readonly Token[], language: RunLanguage | undefined): readonly Word[] {
+  if (!language) return tokens;
   const out: Word[] = [];
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at] as Token;
-    const word = toWord(token);
     if (!isRun(token.word)) {
-      out.push(word);
+      out.push(token);
       continue;
     }
     let run = token.word;
@@ -157,7 +142,7 @@ function translateRuns(tokens: readonly Token[], language: RunLanguage | undefin
       at++;
     }
     language.translate(run).words.forEach((said, index) => {
-      out.push({ ...word, word: canonical(said), plural: "maybe", start: token.start && index === 0 });
+      out.push({ ...token, word: canonical(said), plural: "maybe", start: token.start && index === 0 });
     });
   }
   return out;
@@ -177,15 +162,16 @@ function mend(words: readonly Word[], lexicon: Lexicon, fuzzy: boolean): Word[] 
   const isKnown = (word: string) => english.stop.has(word) || english.phrases.has(word) || lexicon.knows(stem(word));
   const isPiece = (piece: string) => english.phrases.has(piece) || lexicon.knows(stem(piece));
   const bold = !words.some(({ word }) => isPiece(word));
-  return words.flatMap((word): Word[] => {
-    if (/[|_!?]/.test(word.word) || REFERENCE.test(word.word)) return [word];
-    if (isKnown(word.word)) return [isSpelled(word.word, lexicon) ? word : { ...word, fuzzy: true }];
-    if (english.plain.has(word.word)) return [word];
+  const mended = (word: Word): Word | readonly Word[] => {
+    if (/[|_!?]/.test(word.word) || REFERENCE.test(word.word)) return word;
+    if (isKnown(word.word)) return isSpelled(word.word, lexicon) ? word : { ...word, fuzzy: true };
+    if (english.plain.has(word.word)) return word;
     const parts = word.word.length > 7 ? split(word.word, isPiece) : undefined;
     if (parts) return parts.map((part, index) => ({ ...word, word: part, fuzzy: true, start: word.start && index === 0 }));
     const right = fuzzy ? lexicon.corrector.correct(word.word, bold) : undefined;
-    return [right ? { ...word, word: right, fuzzy: true } : word];
-  });
+    return right ? { ...word, word: right, fuzzy: true } : word;
+  };
+  return words.flatMap(mended);
 }
 
 /** The words of a query in English, and the other language in which they were said. */

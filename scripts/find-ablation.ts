@@ -92,7 +92,7 @@ const PARTS: readonly (readonly [name: string, off: () => () => void])[] = [
   ],
   ["how people ask only", () => withoutInputs("ask", "near", "second")],
   ["what words tell of the doing (lean)", () => withoutInputs("lean")],
-  ["what words tell of the area and the action (area, deed, topic)", () => withoutInputs("area", "deed", "topic")],
+  ["what words tell of the area and the action (area, deed)", () => withoutInputs("area", "deed")],
   ["the ranker", withoutRanker],
   ["what people use most", () => all(setAll("prior.essential", 1), withoutInputs("essential", "most", "often"))],
   ["all windows together (sum)", () => withoutInputs("sum")],

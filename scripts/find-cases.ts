@@ -27,6 +27,9 @@ export function readCases(name: string): Case[] {
 
 export const readGarbled = (): string[] => JSON.parse(readFileSync(fileOf("garbled"), "utf8")) as string[];
 
+/** What people say at work from which a need for an action follows, by its id: to learn from only. */
+export const readTales = (): Readonly<Record<string, readonly string[]>> => JSON.parse(readFileSync(fileOf("tales"), "utf8"));
+
 /** The fixed rule of the halves: FNV-1a of the query, odd is held out. */
 export function isHeldOut(query: string): boolean {
   let hash = 0x811c9dc5;
@@ -35,7 +38,7 @@ export function isHeldOut(query: string): boolean {
 }
 
 /** Files of queries: our own, of outsiders with a tune half too, of three other authors, and stories. */
-const SETS = ["queries", "outside", "blind", "blind-2", "blind-3", "long"] as const;
+const SETS = ["queries", "outside", "hard", "blind", "blind-2", "blind-3", "blind-4", "long"] as const;
 
 /** A text as it is compared with another: letters and digits alone. */
 export const plainly = (text: string): string =>

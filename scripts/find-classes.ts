@@ -1,18 +1,18 @@
 /**
  * Fits what the words of a query tell (src/discovery/data/lean.json: of the doing; area.json: of the thing): multinomial logistic
- * regression on titles, keywords and the phrases of `asks*.json` alone. The queries of `fixtures/find` are not used, so that the ranker
- * learns on them how far to trust it.
+ * regression on titles, keywords, the phrases of `asks*.json` and the tales of `fixtures/find/tales.json` alone. The queries of
+ * `fixtures/find` are not used, so that the ranker learns on them how far to trust it. `tsx scripts/find-classes.ts [<name> ...]`
  */
 import { writeFileSync } from "node:fs";
 import { loadActions } from "../src/catalog/load.ts";
 import { areaMarks, areaName, deedMarks } from "../src/discovery/area.ts";
-import { ASK, bagOf, KEYWORD, phrasesOf } from "../src/discovery/asks.ts";
+import { ASK, bagOf, KEYWORD, type Phrase, phrasesOf } from "../src/discovery/asks.ts";
 import { type ClassRows, likely, type Told, toClasses } from "../src/discovery/classes.ts";
 import { createEngine, readQuery } from "../src/discovery/engine.ts";
 import { LEANINGS, leaningOf, marksOf } from "../src/discovery/lean.ts";
 import type { Item } from "../src/discovery/query.ts";
 import { popularity } from "../src/discovery/rank.ts";
-import { isHeldOut, readCases } from "./find-cases.ts";
+import { isHeldOut, readCases, readTales } from "./find-cases.ts";
 
 const RATE = 0.3;
 /** How much more a phrase of what people use most, or often, counts. */
@@ -35,6 +35,10 @@ interface Task {
   /** A mark of fewer phrases tells nothing. */
   readonly phrases: number;
   readonly keywords: boolean;
+  /** Learned from whole stories too; the doing is told part by part. */
+  readonly tales: boolean;
+  /** Words side by side that more than this share of the phrases have tell nothing. */
+  readonly pairs: number;
 }
 
 const termsOf = (items: readonly Item[]) => [...bagOf(items).keys()];
@@ -52,6 +56,8 @@ const TASKS: readonly Task[] = [
     ridge: 0.005,
     phrases: 3,
     keywords: false,
+    tales: false,
+    pairs: 1,
   },
   {
     name: "area",
@@ -62,16 +68,20 @@ const TASKS: readonly Task[] = [
     ridge: 0.001,
     phrases: 2,
     keywords: true,
+    tales: true,
+    pairs: 0.005,
   },
   {
     name: "deed",
     names: actions.map(({ id }) => id),
     classOf: (doc) => doc,
-    marks: (items) => deedMarks(termsOf(items)),
+    marks: deedMarks,
     passes: 10,
     ridge: 0.001,
     phrases: 2,
     keywords: true,
+    tales: true,
+    pairs: 0.005,
   },
 ];
 
@@ -87,18 +97,39 @@ interface Example {
   readonly weight: number;
 }
 
-function readExamples({ classOf, marks, phrases, keywords }: Task): { examples: Example[]; rows: Map<string, Row> } {
-  const said = phrasesOf(actions)
+/** The tales of an action together weigh no more than so many phrases: some actions have more of them than others. */
+const TALES = 5;
+
+interface Text extends Phrase {
+  /** What it counts beside a phrase. */
+  readonly share?: number;
+}
+
+function talesOf(): Text[] {
+  const tales = readTales();
+  return actions.flatMap(({ id }, doc) => {
+    const own = tales[id] ?? [];
+    return own.map((text) => ({ doc, source: ASK, language: 0, text, share: Math.min(1, TALES / own.length) }));
+  });
+}
+
+function readExamples({ classOf, marks, phrases, keywords, tales, pairs }: Task): { examples: Example[]; rows: Map<string, Row> } {
+  const texts: readonly Text[] = [...phrasesOf(actions), ...(tales ? talesOf() : [])];
+  const said = texts
     .filter(({ source }) => keywords || source !== KEYWORD)
-    .map(({ doc, source, text }) => ({
+    .map(({ doc, source, text, share = 1 }) => ({
       marks: [...marks(readQuery(text, engine))],
       kind: classOf(doc),
-      weight: HOW_COMMON[popularity(actions[doc] as (typeof actions)[number])] * (source === ASK ? 1 : NOT_ASKED),
+      weight: HOW_COMMON[popularity(actions[doc] as (typeof actions)[number])] * (source === ASK ? 1 : NOT_ASKED) * share,
     }));
   const counts = new Map<string, number>();
   for (const one of said) for (const mark of one.marks) counts.set(mark, (counts.get(mark) ?? 0) + 1);
   const rows = new Map<string, Row>();
-  for (const [mark, count] of counts) if (count >= phrases) rows.set(mark, { rest: 0, restSlope: 1e-6, of: new Map() });
+  for (const [mark, count] of counts) {
+    const isPair = mark.includes(" ");
+    if (count < phrases + (isPair ? 1 : 0) || (isPair && count > said.length * pairs)) continue;
+    rows.set(mark, { rest: 0, restSlope: 1e-6, of: new Map() });
+  }
   const examples = said.map(({ marks: own, kind, weight }) => {
     const known = own.flatMap((mark) => rows.get(mark) ?? []);
     for (const row of known) row.of.set(kind, { weight: 0, slope: 1e-6 });
@@ -159,11 +190,12 @@ function learnAll(task: Task): ClassRows {
 }
 
 const numberOf = new Map(actions.map(({ id }, doc) => [id, doc]));
-for (const task of TASKS) {
+const chosen = process.argv.slice(2);
+for (const task of TASKS.filter(({ name }) => chosen.length === 0 || chosen.includes(name))) {
   const rows = learnAll(task);
   const classes = toClasses(rows);
   console.log(`${task.name}: ${classes.marks.size} marks`);
-  for (const set of ["queries", "outside"]) {
+  for (const set of ["queries", "outside", "hard"]) {
     const cases = readCases(set).filter(({ query, lang, kind }) => !isHeldOut(query) && lang === "en" && kind !== "long");
     const right = cases.filter(({ query, ids }) => {
       const logs = likely(task.marks(readQuery(query, engine)), classes);

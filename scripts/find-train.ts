@@ -9,7 +9,7 @@ import { createEngine, readQuery } from "../src/discovery/engine.ts";
 import { INPUTS } from "../src/discovery/rank.ts";
 import { type Case, isHeldOut, readCases } from "./find-cases.ts";
 
-const SETS = ["tune", "others", "outside", "abroad", "long"] as const;
+const SETS = ["tune", "others", "outside", "abroad", "hard", "long"] as const;
 
 interface Example {
   readonly rows: readonly Float64Array[];
@@ -47,6 +47,7 @@ const tune = (name: string) => readCases(name).filter(({ query }) => !isHeldOut(
 const examples: readonly Example[] = [
   ...tune("queries").flatMap((one) => exampleOf(one, one.lang === "en" ? "tune" : "others", 1)),
   ...tune("outside").flatMap((one) => exampleOf(one, one.lang === "en" ? "outside" : "abroad", OUTSIDE)),
+  ...tune("hard").flatMap((one) => exampleOf(one, "hard", OUTSIDE)),
   ...readCases("long").flatMap((one) => exampleOf(one, "long", 1)),
 ];
 

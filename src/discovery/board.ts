@@ -27,13 +27,12 @@ export interface BestBoard {
   readonly coverage: Float32Array;
   readonly fit: Float32Array;
   readonly likes: Float32Array;
-  /** How likely the whole of a story means the action. */
-  readonly topic: Float32Array;
   readonly said: Int32Array;
   readonly wish: Int8Array;
   readonly asked: Uint8Array;
   readonly lean: Float32Array;
   readonly area: Float32Array;
+  /** How likely the query as a whole means the action. */
   readonly deed: Float32Array;
   readonly verb: Uint8Array;
   readonly head: Uint8Array;
@@ -75,7 +74,6 @@ const makeBestBoard = (size: number): BestBoard => ({
   coverage: new Float32Array(size),
   fit: new Float32Array(size),
   likes: new Float32Array(size * LIKES),
-  topic: new Float32Array(size),
   said: new Int32Array(size),
   wish: new Int8Array(size),
   asked: new Uint8Array(size),

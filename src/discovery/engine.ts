@@ -3,8 +3,10 @@ import type { Action } from "../catalog/types.ts";
 import { buildAsks, type ReadyAsks } from "./asks.ts";
 import { type Indexes, readPrebuilt } from "./prebuilt.ts";
 import { type Item, parseQuery } from "./query.ts";
+import { remember } from "./remember.ts";
 import { createScorer, type Scorer } from "./score.ts";
 import { buildIndex, type SearchIndex } from "./search-index.ts";
+import { stem } from "./tokenize.ts";
 import type { Lexicon } from "./translate.ts";
 import { type Corrector, createCorrector, type Target } from "./typo.ts";
 import { type Language, loadVocabulary } from "./vocabulary.ts";
@@ -45,14 +47,18 @@ function correctors(index: SearchIndex): Pick<Lexicon, "corrector" | "correctorO
   };
 }
 
-const toLexicon = (index: SearchIndex): Lexicon => ({
-  vocabulary: loadVocabulary(),
-  knows: (term) => index.postings.has(term),
-  names: (term) => index.names.has(term),
-  acts: (term) => index.acts.has(term),
-  writes: (word) => index.words.has(word),
-  ...correctors(index),
-});
+function toLexicon(index: SearchIndex): Lexicon {
+  const vocabulary = loadVocabulary();
+  return {
+    vocabulary,
+    speaks: remember((word) => vocabulary.english.phrases.has(word) || index.postings.has(stem(word))),
+    knows: (term) => index.postings.has(term),
+    names: (term) => index.names.has(term),
+    acts: (term) => index.acts.has(term),
+    writes: (word) => index.words.has(word),
+    ...correctors(index),
+  };
+}
 
 /** Both indexes, made on the spot. */
 export function buildIndexes(actions: readonly Action[], ready?: ReadyAsks): Indexes {

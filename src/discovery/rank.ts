@@ -37,7 +37,6 @@ export const INPUTS = [
   "often",
   "destructive",
   "write",
-  "topic",
   "long base",
   "long sum",
   "long ask",
@@ -135,7 +134,6 @@ export function inputsOf(
   into[next++] = flag(often[id] === 2);
   into[next++] = flag(action.effect === "destructive");
   into[next++] = flag(kind % 3 === 1);
-  into[next++] = isLong ? Math.max(-10, best.topic[id] as number) : 0;
   for (const [to, from] of LONG) into[to] = isLong ? (into[from] as number) : 0;
   return into;
 }

@@ -137,7 +137,6 @@ interface Judge {
   readonly lean: Float64Array;
   /** How likely each area is meant. */
   readonly area: Float64Array;
-  readonly deed: Float64Array;
   /** The most that the window could give. */
   readonly total: number;
 }
@@ -154,13 +153,12 @@ function judgeOf(window: Window, number: number, total: number, terms: readonly 
     reading: wantsReading(wish),
     lean: leanOf(window.items),
     area: areaOf(terms),
-    deed: deedOf(terms),
     total,
   };
 }
 
 /** Turns what a window gathered for an action into a score, and keeps the action's best. */
-function settle(id: number, doc: Doc, judge: Judge, { now, best, like, areas, deeds }: Board): void {
+function settle(id: number, doc: Doc, judge: Judge, { now, best, like, areas }: Board): void {
   const { wish, total, exactVerbs } = judge;
   const { coreFloor, coverageFloor, ownVerb, ownVerbAsked, asks } = WEIGHTS;
   const { effect } = doc.action;
@@ -185,7 +183,6 @@ function settle(id: number, doc: Doc, judge: Judge, { now, best, like, areas, de
   best.asked[id] = wish.asks && effect !== "read" ? 1 : 0;
   best.lean[id] = judge.lean[leaningOf(doc.verb, effect)] as number;
   best.area[id] = likelihood(judge.area, areas[id]);
-  best.deed[id] = likelihood(judge.deed, deeds[id]);
   best.wish[id] = wishFor(doc.verb, wish);
   best.verb[id] = verbSaid ? 1 : 0;
   best.head[id] = now.head[id] as number;
@@ -213,7 +210,7 @@ function once<K, V>(make: (key: K) => V): (key: K) => V {
 }
 
 /** Windows that are judged at most; of a long story those that say the most. */
-const MOST_WINDOWS = 6;
+const MOST_WINDOWS = 4;
 
 /** How much a window could say, at a glance. */
 function promiseOf({ items, weight }: Window, index: SearchIndex): number {
@@ -248,10 +245,8 @@ function judgeAll(items: readonly Item[], index: SearchIndex, asks: AskIndex, bo
   const reach = once<Group, Reach>((group) => reachOf(group, index, board.places));
   const language = Math.max(0, LANGUAGES.indexOf(items.find((item) => item.language)?.language ?? "en"));
   const windows = promising(items, index);
-  if (isStory(items)) {
-    const topic = deedOf([...bagOf(items).keys()]);
-    for (let id = 0; id < index.docs.length; id++) board.best.topic[id] = likelihood(topic, board.deeds[id]);
-  }
+  const deed = deedOf(items);
+  for (let id = 0; id < index.docs.length; id++) board.best.deed[id] = likelihood(deed, board.deeds[id]);
   windows.forEach((window, number) => {
     const said = groupsOf(window.items, index);
     const head = headOf(window.items)?.group?.said;

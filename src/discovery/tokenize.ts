@@ -75,6 +75,7 @@ function references(text: string): string {
 
 const QUOTED =
   /"([^"\n]{3,300})"|“([^”\n]{3,300})”|`([^`\n]{3,300})`|[「『]([^」』\n]{2,300})[」』]|(?:^|\s)'([^'\n]{3,300})'(?=[\s.,;:!?)]|$)/g;
+const MARKED = /["“`「『']/;
 /** Paths, project names, branch names: values as well. */
 const PATH =
   /[\w.-]+(?:\/[\w.-]+){2,}|(?:feature|fix|hotfix|bugfix|chore|release|origin|refs)\/[\w.-]+|[\w.-]*[\d.-][\w.-]*\/[\w.-]+|[\w.-]+\/[\w.-]*[\d.-][\w.-]*/g;
@@ -82,9 +83,14 @@ const PATH =
 /** A longer quotation is somebody's wish, not a title. */
 const LONGEST_VALUE = 70;
 const quotedSpans = (text: string): [number, number][] =>
-  [...text.matchAll(QUOTED)]
-    .filter(([whole]) => whole.length <= LONGEST_VALUE && /\s|^[「『]/.test(whole.trim()))
-    .map((match) => [match.index, match.index + match[0].length]);
+  MARKED.test(text)
+    ? [...text.matchAll(QUOTED)]
+        .filter(([whole]) => whole.length <= LONGEST_VALUE && /\s|^[「『]/.test(whole.trim()))
+        .map((match) => [match.index, match.index + match[0].length])
+    : [];
+
+const pathSpans = (text: string): [number, number][] =>
+  text.includes("/") ? [...text.matchAll(PATH)].map(({ index, 0: path }) => [index, index + path.length]) : [];
 
 /** What was pasted: fenced code, indented lines after an empty one, lines that begin with a time or quote a mail. */
 const PASTED = /```[\s\S]*?(?:```|$)|(?<=\n[ \t]*\n)(?:(?: {4}|\t)[^\n]*(?:\n|$))+|(?<=^|\n)(?:>|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d)[^\n]*/g;
@@ -107,11 +113,7 @@ const NAME = /[a-z][a-z0-9]*(?:_[a-z0-9]+)+/g;
 /** The words of a text in order, with marks where a clause starts. Never more than a fixed number. */
 export function tokenize(text: string): Token[] {
   const folded = references(fold(text));
-  const spans = [
-    ...quotedSpans(folded),
-    ...pastedSpans(folded),
-    ...[...folded.matchAll(PATH)].map(({ index, 0: path }): [number, number] => [index, index + path.length]),
-  ];
+  const spans = [...quotedSpans(folded), ...pastedSpans(folded), ...pathSpans(folded)];
   const tokens: Token[] = [];
   const names = folded.includes("_") ? [...folded.matchAll(NAME)] : [];
   let name = names.shift();

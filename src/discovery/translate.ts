@@ -1,10 +1,12 @@
-import { isRun, stem, type Token } from "./tokenize.ts";
+import { isRun, type Token } from "./tokenize.ts";
 import type { Corrector } from "./typo.ts";
 import type { Language, RunLanguage, Vocabulary } from "./vocabulary.ts";
 
 /** What is known while a query is read: the word lists, and the words of the catalog. */
 export interface Lexicon {
   readonly vocabulary: Vocabulary;
+  /** True for a word of the English word list or of some text of the catalog. */
+  readonly speaks: (word: string) => boolean;
   /** True if some text of the catalog has this stem. */
   knows(term: string): boolean;
   /** True if some action has the term in its id. */
@@ -34,8 +36,7 @@ const FEW = 8;
 /** The other language that most words speak, if any. */
 function languageOf(words: readonly string[], lexicon: Lexicon): Language | undefined {
   const { english } = lexicon.vocabulary;
-  const isEnglish = (word: string) =>
-    english.stop.has(word) || english.plain.has(word) || english.phrases.has(word) || lexicon.knows(stem(word));
+  const isEnglish = (word: string) => english.stop.has(word) || english.plain.has(word) || lexicon.speaks(word);
   let best: Language | undefined;
   let most = 0;
   // A number or a version speaks no language.
@@ -90,9 +91,8 @@ const canonical = (said: string) =>
 function translate(words: readonly Word[], language: Language, lexicon: Lexicon): Word[] {
   const { english } = lexicon.vocabulary;
   const isKnown = (word: string) => language.stop.has(word) || language.phrases.has(word);
-  const isEnglish = (word: string) => english.phrases.has(word) || lexicon.knows(stem(word));
   const pieces = words.flatMap((word): Word[] => {
-    if (isKnown(word.word) || isEnglish(word.word) || word.word.length < 4) return [word];
+    if (isKnown(word.word) || lexicon.speaks(word.word) || word.word.length < 4) return [word];
     const parts = word.word.length > 7 ? split(word.word, (piece) => language.phrases.has(piece) || english.phrases.has(piece)) : undefined;
     if (parts) return parts.map((part, index) => ({ ...word, word: part, start: word.start && index === 0 }));
     const right = lexicon.correctorOf(language).correct(word.word);
@@ -159,14 +159,13 @@ function isSpelled(word: string, lexicon: Lexicon): boolean {
 /** Unknown words led back to known ones: glued words come apart, typing mistakes are mended. */
 function mend(words: readonly Word[], lexicon: Lexicon, fuzzy: boolean): Word[] {
   const { english } = lexicon.vocabulary;
-  const isKnown = (word: string) => english.stop.has(word) || english.phrases.has(word) || lexicon.knows(stem(word));
-  const isPiece = (piece: string) => english.phrases.has(piece) || lexicon.knows(stem(piece));
-  const bold = !words.some(({ word }) => isPiece(word));
+  const isKnown = (word: string) => english.stop.has(word) || lexicon.speaks(word);
+  const bold = !words.some(({ word }) => lexicon.speaks(word));
   const mended = (word: Word): Word | readonly Word[] => {
     if (/[|_!?]/.test(word.word) || REFERENCE.test(word.word)) return word;
     if (isKnown(word.word)) return isSpelled(word.word, lexicon) ? word : { ...word, fuzzy: true };
     if (english.plain.has(word.word)) return word;
-    const parts = word.word.length > 7 ? split(word.word, isPiece) : undefined;
+    const parts = word.word.length > 7 ? split(word.word, lexicon.speaks) : undefined;
     if (parts) return parts.map((part, index) => ({ ...word, word: part, fuzzy: true, start: word.start && index === 0 }));
     const right = fuzzy ? lexicon.corrector.correct(word.word, bold) : undefined;
     return right ? { ...word, word: right, fuzzy: true } : word;

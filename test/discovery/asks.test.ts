@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { plainly, readQueries } from "../../scripts/find-cases.ts";
+import { plainly, readQueries, readTales } from "../../scripts/find-cases.ts";
 import { loadActions } from "../../src/catalog/load.ts";
 import { readAsks } from "../../src/discovery/asks.ts";
 import { createEngine, readQuery } from "../../src/discovery/engine.ts";
@@ -7,6 +7,18 @@ import { LANGUAGES } from "../../src/discovery/vocabulary.ts";
 
 const actions = loadActions();
 const ids = new Set(actions.map(({ id }) => id));
+
+describe("what is learned from only", () => {
+  it("are texts for actions that are there, each once, and none of them a query of any evaluation", () => {
+    const tales = readTales();
+    expect(Object.keys(tales).filter((id) => !ids.has(id))).toEqual([]);
+    expect(Object.keys(tales).length).toBeGreaterThan(1_000);
+    const said = Object.values(tales).flat().map(plainly);
+    expect(new Set(said).size).toBe(said.length);
+    const queries = readQueries();
+    expect(said.filter((text) => queries.has(text))).toEqual([]);
+  });
+});
 
 describe.each(LANGUAGES)("how people ask for actions, %s", (language) => {
   const asks = Object.entries(readAsks(language));

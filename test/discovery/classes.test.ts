@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadActions } from "../../src/catalog/load.ts";
-import { areaName, areaOf, areasOf, deedOf, deedsOf } from "../../src/discovery/area.ts";
+import { areaName, areaOf, areasOf, deedMarks, deedOf, deedsOf } from "../../src/discovery/area.ts";
 import { bagOf } from "../../src/discovery/asks.ts";
 import { classesOf, likelihood, likely, packClasses, toClasses, unpackClasses } from "../../src/discovery/classes.ts";
 import { fromFile } from "../../src/discovery/container.ts";
@@ -45,8 +45,13 @@ describe("what words tell", () => {
     expect(terms("the label of every issue").filter((term) => ["~the", "~of"].includes(term))).toEqual([]);
   });
 
+  it("the order of words counts for the very action, but not where it is another language's", () => {
+    expect(deedMarks(items("the label of every issue"))).toEqual(expect.arrayContaining(["~label", "the label", "of every"]));
+    expect(deedMarks(items("crear una incidencia")).filter((mark) => mark.includes(" "))).toEqual([]);
+  });
+
   it("is at most nothing against the likeliest, and the same wherever nothing is known", () => {
-    const values = deedOf(terms("list the failed jobs of the last pipeline"));
+    const values = deedOf(items("list the failed jobs of the last pipeline"));
     expect(Math.max(...values)).toBe(0);
     expect(new Set(likely(["no such mark"], classesOf("area")))).toEqual(new Set([0]));
     expect(likelihood(values, -1)).toBe(likelihood(values, undefined));

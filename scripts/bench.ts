@@ -1,7 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { loadActions } from "../src/catalog/load.ts";
-import { createFinder } from "../src/discovery/find.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
 import { listTools } from "../src/surface/list.ts";
 import { connectionFor } from "../test/support/bridge.ts";
@@ -140,8 +138,9 @@ for (let round = 0; round < 7; round++) {
   await peer.close();
 }
 
-const actions = loadActions();
-const finder = createFinder(() => actions);
+// First of all that finds: what it keeps is to be counted with what it reads.
+const findIndex = measureIndex();
+const { finder } = findIndex;
 const queries = [
   "list open merge requests",
   "why did the pipeline fail",
@@ -161,7 +160,6 @@ const rowReads = Array.from({ length: 9 }, () => {
   const printed = execFileSync(process.execPath, ["--expose-gc", "--import", "tsx", "scripts/bench-rows.ts"], { encoding: "utf8" });
   return JSON.parse(printed) as { ms: number; mb: number; rows: number };
 });
-const findIndex = measureIndex();
 const findLong = Object.entries(latency(findIndex.finder, queries)).slice(1);
 const firstList = (...argv: string[]) => listTools(connectionFor(...argv)).reduce((sum, tool) => sum + tokens(tool), 0);
 await sandbox.close();
@@ -202,7 +200,7 @@ const rows: readonly (readonly [string, string, string, boolean])[] = [
     median(finds) <= 1 && quantile(finds, 0.99) <= 5,
   ],
   ...findLong.map(([name, { p50, p99 }]): readonly [string, string, string, boolean] => [
-    `find, ${name} p50 / p99 (ms)`,
+    `find, ${name}, quietest of 5 rounds, p50 / p99 (ms)`,
     `${n(p50, 2)} / ${n(p99, 2)}`,
     "≤ 5 at p99",
     p99 <= 5,
@@ -221,4 +219,6 @@ const rows: readonly (readonly [string, string, string, boolean])[] = [
     firstList() <= 900 && firstList("--style=dynamic") <= 450,
   ],
 ];
-for (const [what, measured, target, ok] of rows) console.log(`${ok ? " " : "!"} ${what.padEnd(38)} ${measured.padEnd(62)} ${target}`);
+const width = (at: 0 | 1) => Math.max(...rows.map((row) => row[at].length)) + 2;
+for (const [what, measured, target, ok] of rows)
+  console.log(`${ok ? " " : "!"} ${what.padEnd(width(0))}${measured.padEnd(width(1))}${target}`);

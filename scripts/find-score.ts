@@ -1,8 +1,12 @@
 import { performance } from "node:perf_hooks";
 import type { Finder } from "../src/discovery/find.ts";
+import type { AnswerTokens } from "./find-answers.ts";
 import type { Case } from "./find-cases.ts";
 
 export interface Tally {
+  readonly ms: number[];
+  readonly text: number[];
+  readonly json: number[];
   n: number;
   one: number;
   five: number;
@@ -11,7 +15,7 @@ export interface Tally {
   sure: number;
 }
 
-export const emptyTally = (): Tally => ({ n: 0, one: 0, five: 0, mrr: 0, confident: 0, sure: 0 });
+export const emptyTally = (): Tally => ({ ms: [], text: [], json: [], n: 0, one: 0, five: 0, mrr: 0, confident: 0, sure: 0 });
 
 const permitted = () => true;
 
@@ -21,6 +25,7 @@ export interface Judged {
   readonly rank: number;
   readonly confident: boolean;
   readonly ms: number;
+  readonly tokens?: AnswerTokens;
 }
 
 export function judge(finder: Finder, one: Case): Judged {
@@ -30,8 +35,13 @@ export function judge(finder: Finder, one: Case): Judged {
   return { case: one, rank: answer.results.findIndex(({ action }) => one.ids.includes(action.id)) + 1, confident: answer.confident, ms };
 }
 
-export function add(tally: Tally, { rank, confident }: Judged): void {
+export function add(tally: Tally, { rank, confident, ms, tokens }: Judged): void {
   tally.n++;
+  tally.ms.push(ms);
+  if (tokens) {
+    tally.text.push(tokens.text);
+    tally.json.push(tokens.json);
+  }
   if (rank === 1) tally.one++;
   if (rank > 0 && rank <= 5) tally.five++;
   if (rank > 0) tally.mrr += 1 / rank;

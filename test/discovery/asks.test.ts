@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { plainly, readQueries, readTales } from "../../scripts/find-cases.ts";
 import { loadActions } from "../../src/catalog/load.ts";
 import { readAsks } from "../../src/discovery/asks.ts";
 import { createEngine, readQuery } from "../../src/discovery/engine.ts";
+import { tokenize } from "../../src/discovery/tokenize.ts";
 import { LANGUAGES } from "../../src/discovery/vocabulary.ts";
 
 const actions = loadActions();
@@ -17,6 +19,27 @@ describe("what is learned from only", () => {
     expect(new Set(said).size).toBe(said.length);
     const queries = readQueries();
     expect(said.filter((text) => queries.has(text))).toEqual([]);
+  });
+});
+
+describe("the English word list", () => {
+  it("has no phrase of four words and more that only one query of the evaluations has, and no other text", () => {
+    const list = JSON.parse(readFileSync(new URL("../../src/discovery/data/find-en.json", import.meta.url), "utf8")) as {
+      phrases: Record<string, string>;
+    };
+    const plain = (text: string) =>
+      ` ${tokenize(text)
+        .map(({ word }) => word)
+        .join(" ")} `;
+    const long = Object.keys(list.phrases)
+      .map((key) => key.replace(/^\^/, ""))
+      .filter((key) => key.split(" ").length >= 4);
+    expect(long.length).toBeGreaterThan(100);
+    const queries = [...readQueries()].map(plain);
+    const texts = [...Object.values(readAsks()), ...Object.values(readTales())].flat().map(plain);
+    const has = (phrase: string) => (text: string) => text.includes(plain(phrase));
+    const single = long.filter((phrase) => queries.filter(has(phrase)).length === 1 && !texts.some(has(phrase)));
+    expect(single).toEqual([]);
   });
 });
 

@@ -106,7 +106,7 @@ async function main(): Promise<void> {
     "- Tokens of the answer are o200k, median / p95, as the entry tool gives it; milliseconds are by the clock, p50 / p99, each query once.",
     `- ${actions.length} actions; the index that the build leaves is ready after ${readyMs.toFixed(1)} ms of processor time (median), one built on the spot after ${firstMs.toFixed(0)} ms; it keeps ${megabytes.toFixed(1)} MB.`,
     ...Object.entries(latency(finder, queries)).map(
-      ([name, { p50, p99 }]) => `- Milliseconds, ${name}, in the quietest of five rounds: p50 ${p50.toFixed(2)}, p99 ${p99.toFixed(2)}.`,
+      ([name, { p50, p99 }]) => `- Milliseconds, ${name}, in the middle one of five rounds: p50 ${p50.toFixed(2)}, p99 ${p99.toFixed(2)}.`,
     ),
     "",
   ];
